@@ -137,7 +137,10 @@ TEMPLATE_TEST_CASE("autograd::backward of several tensors is one pass", "[autogr
 TEMPLATE_TEST_CASE("retain_grad keeps what a tensor inside the graph received", "[autograd]", TERN_TEST_DEVICES) {
   const auto x = leaf<TestType>({1, 2});
   const auto y = x * 3;
-  y.retain_grad();
+  CHECK_FALSE(y.retains_grad());
+  y.retain_grad(), x.retain_grad();
+  CHECK(y.retains_grad());
+  CHECK_FALSE(x.retains_grad());  // a leaf has its gradient anyway
   CHECK_FALSE(y.grad().defined());
   sum(y * y).backward();
   check_close(values_of(y.grad()), {6, 12});

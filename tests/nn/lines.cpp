@@ -1,5 +1,5 @@
-// The line in Errors of constructors: that of the user's call, in a module's member the line of the module's
-// constructor.
+// The line in Errors of constructors and of forward(): that of the user's call, in a module's member the line of the
+// module's constructor.
 #include "support/tensors.hpp"
 
 #include <tern/nn/nn.hpp>
@@ -99,6 +99,38 @@ TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line"
   TERN_TEST_LINE(nn::weight_norm(nn::Linear<D>(2, 2), {.dim = 5}));
   TERN_TEST_LINE(nn::spectral_norm(nn::Linear<D>(2, 2), {.dim = 5}));
   CHECK(line_of(whole_error_of([] { Net<D>(3); })) == " (lines.cpp:" + std::to_string(Net<D>::line) + ")");
+}
+
+TEMPLATE_TEST_CASE("an Error of a layer's forward() ends with the user's line", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D>({2, 5});
+  const Tensor<D> none;
+  TERN_TEST_LINE(nn::Linear<D>(3, 2).forward(x));
+  TERN_TEST_LINE(nn::Bilinear<D>(3, 2, 2).forward(x, x));
+  TERN_TEST_LINE(nn::Conv2d<D>(3, 2, 3).forward(x));
+  TERN_TEST_LINE(nn::ConvTranspose2d<D>(3, 2, 3).forward(x));
+  TERN_TEST_LINE(nn::BatchNorm1d<D>(3).forward(x));
+  TERN_TEST_LINE(nn::LayerNorm<D>(3).forward(x));
+  TERN_TEST_LINE(nn::GroupNorm<D>(2, 4).forward(x));
+  TERN_TEST_LINE(nn::RMSNorm<D>(3).forward(x));
+  TERN_TEST_LINE(nn::Embedding<D>(3, 2).forward(full<D, Index>({1}, 9)));
+  TERN_TEST_LINE(nn::Dropout<D>(0.5).forward(none));
+  TERN_TEST_LINE(nn::ReLU<D>().forward(none));
+  TERN_TEST_LINE(nn::GELU<D>().forward(none));
+  TERN_TEST_LINE(nn::Softmax<D>(4).forward(x));
+  TERN_TEST_LINE(nn::Softmin<D>(4).forward(x));
+  TERN_TEST_LINE(nn::Flatten<D>(3).forward(x));
+  TERN_TEST_LINE(nn::MaxPool2d<D>(2).forward(x));
+  TERN_TEST_LINE(nn::AvgPool2d<D>(2).forward(x));
+  TERN_TEST_LINE(nn::AdaptiveAvgPool2d<D>(2).forward(x));
+  TERN_TEST_LINE(nn::ZeroPad2d<D>(2).forward(none));
+  TERN_TEST_LINE(nn::PixelShuffle<D>(2).forward(x));
+  TERN_TEST_LINE(nn::LSTM<D>(3, 2).forward(x));
+  TERN_TEST_LINE(nn::GRUCell<D>(3, 2).forward(x));
+  TERN_TEST_LINE(nn::MultiheadAttention<D>(4, 2).forward(x, x, x));
+  TERN_TEST_LINE(nn::TransformerEncoderLayer<D>(4, 2).forward(x));
+  TERN_TEST_LINE(nn::Sequential(nn::Linear<D>(3, 2), nn::ReLU<D>()).forward(x));
+  TERN_TEST_LINE(nn::CrossEntropyLoss<D>().forward(x, zeros<D, Index>({3})));
 }
 
 }  // namespace nn_lines

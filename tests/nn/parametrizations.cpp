@@ -90,6 +90,7 @@ TEMPLATE_TEST_CASE("weight_norm is PyTorch's", "", TERN_TEST_DEVICES) {
   check_recorded("weight_norm: LayerNorm(4)", nn::weight_norm(nn::LayerNorm<D, double>(4)));
   check_recorded("weight_norm, dim 1: Linear(4, 3)", nn::weight_norm(Linear(4, 3), {.dim = 1}));
   check_recorded("weight_norm, dim 1: Conv2d(2, 3, (2, 3))", nn::weight_norm(Conv2d(2, 3, {2, 3}), {.dim = 1}));
+  check_recorded("weight_norm, dim 1: Linear(4, 3)", nn::weight_norm(Linear(4, 3), "weight", 1));
   check_recorded("weight_norm, dim 1: ConvTranspose1d(2, 3, 2)", nn::weight_norm(Transposed(2, 3, 2), {.dim = 1}));
   check_recorded("weight_norm, whole: Linear(4, 3)", nn::weight_norm(Linear(4, 3), {.dim = -1}));
   check_recorded("weight_norm, whole: LayerNorm(4)", nn::weight_norm(nn::LayerNorm<D, double>(4), {.dim = -1}));
@@ -160,6 +161,10 @@ TEMPLATE_TEST_CASE("weight_norm and spectral_norm refuse what they cannot do", "
         "spectral_norm: n_power_iterations must be positive, not 0");
   CHECK(error_of([] { nn::weight_norm(nn::LayerNorm<D>(4, {.elementwise_affine = false})); }) ==
         "weight_norm: the layer has no weight");
+  CHECK_THAT(error_of([] { nn::weight_norm(nn::Linear<D>(4, 3), "bias"); }),
+             ContainsSubstring("weight_norm: only a layer's weight is normalised, not bias"));
+  CHECK_THAT(error_of([] { nn::spectral_norm(nn::Linear<D>(4, 3), "weight", 0); }),
+             ContainsSubstring("spectral_norm: n_power_iterations must be positive, not 0"));
   auto net = nn::weight_norm(nn::Linear<D>(4, 3));
   CHECK_THROWS_AS(net(ones<D>({2, 5})), Error);
   CHECK_FALSE(net.layer.weight.defined());  // also after an Error

@@ -52,6 +52,9 @@ TEMPLATE_TEST_CASE("unique gives each element once, in order", "[ops]", TERN_TES
   CHECK(values_of(found.inverse_indices) == Values{2, 1, 3, 0, 0, 1});
   CHECK(found.inverse_indices.shape() == x.shape());
   CHECK(values_of(found.counts) == Values{2, 2, 1, 1});
+  const auto positional = unique(x, true, false, true);
+  CHECK(values_of(positional.counts) == Values{2, 2, 1, 1});
+  CHECK_FALSE(positional.inverse_indices.defined());
   CHECK_FALSE(unique(x, UniqueOptions{}).counts.defined());
   CHECK_FALSE(unique(x, UniqueOptions{}).inverse_indices.defined());
   const auto nothing = unique(zeros<D>({0, 3}), {.return_inverse = true, .return_counts = true});

@@ -17,7 +17,10 @@ TEMPLATE_TEST_CASE("pad borders with a value or with its own elements", "[ops]",
     // What is cut off on the left does not come back on the right.
     CHECK(values_of(pad(x, {-1, 1}, "circular")) == std::vector<double>{2, 3, 2, 5, 6, 5});
   }
-  CHECK(values_of(pad(tensor_of<D, Index>({1, 2}), {1, 0}, "constant", 7)) == std::vector<double>{7, 1, 2});
+  const auto numbers = tensor_of<D, Index>({1, 2});
+  CHECK(values_of(pad(numbers, {1, 0}, "constant", 7)) == std::vector<double>{7, 1, 2});
+  CHECK(values_of(pad(numbers, {1, 0}, {.value = 7})) == std::vector<double>{7, 1, 2});
+  CHECK(values_of(pad(numbers, {1, 0}, {.mode = "reflect"})) == std::vector<double>{2, 1, 2});
 }
 
 TEMPLATE_TEST_CASE("pad keeps channels-last order", "[ops]", TERN_TEST_DEVICES) {

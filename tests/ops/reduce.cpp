@@ -19,6 +19,9 @@ TEMPLATE_TEST_CASE("sum, mean, any, all: values, keepdim, negative dimensions", 
   check_close(values_of(all(x - 1, {0})), {0, 1, 1});
   check_close(values_of(tensor_of<TestType>({3}, {}).sum({-1})), {3});
   CHECK(x.sum().item() == 21);
+  CHECK(mean(x > 2, f64).item() == 4 / 6.);
+  CHECK((x > 2).sum(f32).item() == 4);
+  CHECK(x.sum(i32).item() == 21);  // int64, as every sum of integers
 }
 
 TEMPLATE_TEST_CASE("sum, mean, any, all: PyTorch's conventions", "[ops]", TERN_TEST_DEVICES) {

@@ -124,6 +124,16 @@ TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES
     }
 }
 
+TEMPLATE_TEST_CASE("softmax of another element type converts first", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType, Index>({0, 1, 2});
+  const auto expected = softmax(x.to(f64), 0);
+  CHECK(values_of(softmax(x, 0, f64)) == values_of(expected));
+  check_close(values_of(x.log_softmax(-1, kDouble)), values_of(expected.log()));
+  auto scores = ones<TestType, bfloat16>({3}).requires_grad_();
+  scores.softmax(0, f32)[0].backward();
+  check_close(values_of(scores.grad()), {2 / 9., -1 / 9., -1 / 9.}, 4e-3);
+}
+
 TEMPLATE_TEST_CASE("softmax refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { softmax(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { softmin(zeros<TestType>({2}), 1); }) == "softmin: dimension 1 is out of range [-1, 0]");

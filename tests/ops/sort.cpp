@@ -226,7 +226,13 @@ TEMPLATE_TEST_CASE("topk is the beginning of the order, whatever elements are eq
 
 TEMPLATE_TEST_CASE("argsort and a 0-d tensor", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(values_of(argsort(tensor_of<D>({3, 1, 2}))) == std::vector<double>{1, 2, 0});
+  const auto x = tensor_of<D>({3, 1, 2});
+  CHECK(values_of(argsort(x)) == std::vector<double>{1, 2, 0});
+  // true is PyTorch's `stable`, and no dimension.
+  CHECK(values_of(argsort(x, true, 0, true)) == std::vector<double>{0, 2, 1});
+  CHECK(values_of(x.argsort(true)) == std::vector<double>{1, 2, 0});
+  CHECK(values_of(sort(x, true, -1, true).values) == std::vector<double>{3, 2, 1});
+  CHECK(values_of(x.sort(false).values) == std::vector<double>{1, 2, 3});
   const auto [value, index] = sort(full<D, float>({}, 5));
   CHECK(value.item() == 5);
   CHECK(index.item() == 0);

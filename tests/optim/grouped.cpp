@@ -335,6 +335,23 @@ TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rate
              ContainsSubstring("SGD: there are no parameters"));
 }
 
+TEMPLATE_TEST_CASE("groups share options, but for what a group gives itself", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Linear<D> a(2, 2), b(2, 2);
+  optim::AdamW adam({{{a.weight, b.weight}, {.weight_decay = 0.1}}, {{a.bias, b.bias}, {.weight_decay = 0}}},
+                    {.lr = 3e-4, .betas = {0.9, 0.95}});
+  CHECK((adam.lr(0) == 3e-4 && adam.lr(1) == 3e-4));
+  CHECK((adam.param_groups()[0].weight_decay == 0.1 && adam.param_groups()[1].weight_decay == 0));
+  CHECK((adam.param_groups()[0].betas.second == 0.95 && adam.param_groups()[1].betas.second == 0.95));
+  optim::SGD sgd({{a.parameters(), {.lr = 1}}, {b.parameters()}}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 2});
+  CHECK((sgd.lr(0) == 1 && sgd.lr(1) == 0.1 && sgd.momentum(0) == 0.9));
+  CHECK((sgd.param_groups()[0].weight_decay == 2 && sgd.param_groups()[1].weight_decay == 2));
+  CHECK_THAT(error_of([&] { optim::SGD({{a.parameters(), {.lr = -1}}, {b.parameters()}}, {.lr = 1}); }),
+             ContainsSubstring("SGD: lr must not be negative: -1"));
+  CHECK_THAT(error_of([&] { optim::Rprop({{a.parameters(), {.weight_decay = 1}}}, {.lr = 1}); }),
+             ContainsSubstring("Rprop: there is no weight decay: 1"));
+}
+
 TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends with the user's line", "",
                    TERN_TEST_DEVICES) {
   using D = TestType;

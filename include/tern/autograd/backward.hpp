@@ -128,6 +128,12 @@ void Tensor<D, T>::retain_grad(CallSite here) const {
 }
 
 template <Device D, Element T>
+bool Tensor<D, T>::retains_grad(CallSite here) const {
+  const detail::Node* const node = checked({"retains_grad", here})->node;
+  return node && !node->leaf && node->extra && node->extra->retain_gradient;
+}
+
+template <Device D, Element T>
 template <class F>
 TensorHook Tensor<D, T>::register_hook(F f, CallSite here) const {
   if (!checked({"register_hook", here})->node)

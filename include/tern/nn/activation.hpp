@@ -2,6 +2,7 @@
 #pragma once
 #include "../core/options.hpp"
 #include "../ops/rrelu.hpp"
+#include "../ops/shape.hpp"
 #include "../ops/softmax.hpp"
 #include "module.hpp"
 
@@ -17,11 +18,11 @@ inline const char* checked_approximation(const char* formula, const CallSite& he
 }  // namespace detail
 
 /// A module of one pointwise function without options, with PyTorch's name.
-#define TERN_ACTIVATION_MODULE(Name, function)                                \
-  template <Device D, Element T = float>                                      \
-  struct Name : Module<D, T> {                                                \
-    TERN_FIELDS(Name)                                                         \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x); } \
+#define TERN_ACTIVATION_MODULE(Name, function)                                                          \
+  template <Device D, Element T = float>                                                                \
+  struct Name : Module<D, T> {                                                                          \
+    TERN_FIELDS(Name)                                                                                   \
+    Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return function(x, here); } \
   };
 
 TERN_ACTIVATION_MODULE(LogSigmoid, logsigmoid)
@@ -32,13 +33,13 @@ TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
 #undef TERN_ACTIVATION_MODULE
 
 /// The same with one number as an option, such as LeakyReLU(0.2).
-#define TERN_ACTIVATION_MODULE(Name, function, option, standard)                      \
-  template <Device D, Element T = float>                                              \
-  struct Name : Module<D, T> {                                                        \
-    double option = standard;                                                         \
-    explicit Name(tern::detail::RealNumber value) : option(value) {}                  \
-    TERN_FIELDS(Name, option)                                                         \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, option); } \
+#define TERN_ACTIVATION_MODULE(Name, function, option, standard)                                                \
+  template <Device D, Element T = float>                                                                        \
+  struct Name : Module<D, T> {                                                                                  \
+    double option = standard;                                                                                   \
+    explicit Name(tern::detail::RealNumber value) : option(value) {}                                            \
+    TERN_FIELDS(Name, option)                                                                                   \
+    Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return function(x, option, here); } \
   };
 
 TERN_ACTIVATION_MODULE(Hardshrink, hardshrink, lambda, 0.5)
@@ -46,13 +47,16 @@ TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
 #undef TERN_ACTIVATION_MODULE
 
 /// A pointwise function that may write its argument instead: ReLU(true) is relu_(x).
-#define TERN_ACTIVATION_MODULE(Name, function)                                                                         \
-  template <Device D, Element T = float>                                                                               \
-  struct Name : Module<D, T> {                                                                                         \
-    bool inplace = false;                                                                                              \
-    explicit Name(tern::detail::Positional<bool> on) : inplace(on) {}                                                  \
-    TERN_FIELDS(Name, inplace)                                                                                         \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return inplace ? Tensor<D, T>(function##_(x)) : function(x); } \
+#define TERN_ACTIVATION_MODULE(Name, function)                              \
+  template <Device D, Element T = float>                                    \
+  struct Name : Module<D, T> {                                              \
+    bool inplace = false;                                                   \
+    explicit Name(tern::detail::Positional<bool> on) : inplace(on) {}       \
+    TERN_FIELDS(Name, inplace)                                              \
+    Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { \
+      const CallScope scope(here);                                          \
+      return inplace ? Tensor<D, T>(function##_(x)) : function(x);          \
+    }                                                                       \
   };
 
 TERN_ACTIVATION_MODULE(ReLU, relu)
@@ -73,7 +77,8 @@ TERN_ACTIVATION_MODULE(Hardsigmoid, hardsigmoid)
     explicit Name(tern::detail::RealNumber value, tern::detail::Positional<bool> on = false) \
         : option(value), inplace(on) {}                                                      \
     TERN_FIELDS(Name, option, inplace)                                                       \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                      \
+    Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {                  \
+      const CallScope scope(here);                                                           \
       return inplace ? Tensor<D, T>(function##_(x, option)) : function(x, option);           \
     }                                                                                        \
   };
@@ -89,7 +94,7 @@ struct GELU : Module<D, T> {
   const char* approximate = "none";
   explicit GELU(const char* formula, CallSite here = {}) : approximate(detail::checked_approximation(formula, here)) {}
   TERN_FIELDS(GELU, approximate)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return gelu(x, approximate); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return gelu(x, approximate, here); }
 };
 
 /// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
@@ -99,7 +104,7 @@ struct Softplus : Module<D, T> {
   explicit Softplus(tern::detail::RealNumber steepness, tern::detail::RealNumber limit = 20)
       : beta(steepness), threshold(limit) {}
   TERN_FIELDS(Softplus, beta, threshold)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return softplus(x, beta, threshold); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softplus(x, beta, threshold, here); }
 };
 
 /// x limited to [min_val, max_val].
@@ -112,7 +117,7 @@ struct Hardtanh : Module<D, T> {
       Error::fail({"Hardtanh", here}, {"min_val ", low.value(), " must be less than max_val ", high.value()});
   }
   TERN_FIELDS(Hardtanh, min_val, max_val)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return hardtanh(x, min_val, max_val); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return hardtanh(x, min_val, max_val, here); }
 };
 
 /// x if x is above the threshold, else value.
@@ -121,7 +126,9 @@ struct Threshold : Module<D, T> {
   double threshold = 0, value = 0;
   Threshold(tern::detail::RealNumber limit, tern::detail::RealNumber otherwise) : threshold(limit), value(otherwise) {}
   TERN_FIELDS(Threshold, threshold, value)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return tern::threshold(x, threshold, value); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return tern::threshold(x, threshold, value, here);
+  }
 };
 
 /// max(0, x) + weight min(0, x), with one weight, or one for each channel (dimension 1). Initial value: 0.25.
@@ -139,7 +146,7 @@ struct PReLU : Module<D, T> {
                  CallSite here = {})
       : PReLU({.num_parameters = num_parameters, .init = init}, here) {}
   TERN_FIELDS(PReLU, weight)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return prelu(x, weight, here); }
 };
 
 /// rrelu: in training each element has its own slope for x <= 0, uniform in [lower, upper); in evaluation it is their
@@ -151,7 +158,9 @@ struct RReLU : Module<D, T> {
     if (!(lower <= upper)) Error::fail({"RReLU", here}, {"lower ", lower, " is above upper ", upper});
   }
   TERN_FIELDS(RReLU, lower, upper)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rrelu(x, lower, upper, this->is_training()); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return rrelu(x, lower, upper, this->is_training(), here);
+  }
 };
 
 /// a σ(b), where a and b are the halves of a dimension.
@@ -160,7 +169,7 @@ struct GLU : Module<D, T> {
   Index dim = -1;
   explicit GLU(Index over) : dim(over) {}
   TERN_FIELDS(GLU, dim)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return glu(x, dim); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return glu(x, dim, here); }
 };
 
 /// softmax over a dimension.
@@ -169,14 +178,15 @@ struct Softmax : Module<D, T> {
   Index dim = -1;
   explicit Softmax(Index over) : dim(over) {}
   TERN_FIELDS(Softmax, dim)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return softmax(x, dim); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softmax(x, dim, here); }
 };
 
 /// softmax over the channels of images, [N, C, H, W] or [C, H, W].
 template <Device D, Element T = float>
 struct Softmax2d : Module<D, T> {
   TERN_FIELDS(Softmax2d)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     const int n = x.checked("Softmax2d")->ndim;
     if (n != 3 && n != 4) Error::fail("Softmax2d", {"images [N, C, H, W] or [C, H, W] are needed, not ", x.shape()});
     return softmax(x, -3);
@@ -189,7 +199,7 @@ struct Softmin : Module<D, T> {
   Index dim = -1;
   explicit Softmin(Index over) : dim(over) {}
   TERN_FIELDS(Softmin, dim)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return softmax(-x, dim); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softmin(x, dim, here); }
 };
 
 /// log(softmax) over a dimension.
@@ -198,7 +208,7 @@ struct LogSoftmax : Module<D, T> {
   Index dim = -1;
   explicit LogSoftmax(Index over) : dim(over) {}
   TERN_FIELDS(LogSoftmax, dim)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return log_softmax(x, dim); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return log_softmax(x, dim, here); }
 };
 
 /// x itself.
@@ -206,7 +216,8 @@ template <Device D, Element T = float>
 struct Identity : Module<D, T> {
   TERN_FIELDS(Identity)
   template <class X>
-  X forward(const X& x) const {
+  X forward(const X& x, CallSite here = {}) const {
+    const CallScope scope(here);
     return x;
   }
 };
@@ -217,7 +228,7 @@ struct Flatten : Module<D, T> {
   Index start_dim = 1, end_dim = -1;
   explicit Flatten(Index start, Index end = -1) : start_dim(start), end_dim(end) {}
   TERN_FIELDS(Flatten, start_dim, end_dim)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return flatten(x, start_dim, end_dim); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return flatten(x, start_dim, end_dim, here); }
 };
 
 /// Splits dimension dim into several of the given sizes, of which one may be -1.
@@ -227,7 +238,7 @@ struct Unflatten : Module<D, T> {
   std::vector<Index> sizes{-1};
   Unflatten(Index d, std::vector<Index> unflattened_size) : dim(d), sizes(std::move(unflattened_size)) {}
   TERN_FIELDS(Unflatten, dim, sizes)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return unflatten(x, dim, sizes); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return unflatten(x, dim, sizes, here); }
 };
 
 }}}  // namespace tern::nn

@@ -63,7 +63,8 @@ struct MultiheadAttention : Module<D, T> {
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const Tensor<D, Mask>& mask = {}, bool is_causal = false,
-                       const Tensor<D, bool>& key_padding_mask = {}) const {
+                       const Tensor<D, bool>& key_padding_mask = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
     const auto attend = [&](const auto& sees, bool causal) {
       const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = causal};

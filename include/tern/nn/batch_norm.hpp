@@ -87,7 +87,8 @@ struct BatchNormNd : Module<D, T> {
   TERN_FIELDS_AS(BatchNormNd, detail::batch_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
                  num_batches_tracked, folded)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     check_input(x);
     if (folded) return x;
     const detail::BatchNormCall<D, T> c(*this);

@@ -28,7 +28,9 @@ struct Bilinear : Module<D, T> {
       : Bilinear(in1, in2, out, {.bias = has_bias}, here) {}
   TERN_FIELDS(Bilinear, in1_features, in2_features, out_features, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const { return bilinear(x1, x2, weight, bias); }
+  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
+    return bilinear(x1, x2, weight, bias, here);
+  }
 };
 
 }}}  // namespace tern::nn

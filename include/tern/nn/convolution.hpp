@@ -98,7 +98,8 @@ struct ConvNd : Module<D, T> {
                here) {}
   TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, padding_mode, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return conv1d(bordered(x), weight, bias, op_options());
     else if constexpr (dims == 2) return conv2d(bordered(x), weight, bias, op_options());
     else return conv3d(bordered(x), weight, bias, op_options());
@@ -177,7 +178,8 @@ struct ConvTransposeNd : Module<D, T> {
   TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
                  bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return conv_transpose1d(x, weight, bias, options);
     else if constexpr (dims == 2) return conv_transpose2d(x, weight, bias, options);
     else return conv_transpose3d(x, weight, bias, options);

@@ -12,7 +12,8 @@ struct CosineSimilarity : Module<D, T> {
   double eps = 1e-8;
   explicit CosineSimilarity(Index along, tern::detail::RealNumber least = 1e-8) : dim(along), eps(least) {}
   TERN_FIELDS(CosineSimilarity, dim, eps)
-  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
+    const CallScope scope(here);
     return cosine_similarity(x1, x2, dim, eps);
   }
 };
@@ -25,7 +26,8 @@ struct PairwiseDistance : Module<D, T> {
   explicit PairwiseDistance(tern::detail::RealNumber power, tern::detail::RealNumber added = 1e-6, bool keep = false)
       : p(power), eps(added), keepdim(keep) {}
   TERN_FIELDS(PairwiseDistance, p, eps, keepdim)
-  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
+    const CallScope scope(here);
     return pairwise_distance(x1, x2, p, eps, keepdim);
   }
 };

@@ -19,7 +19,9 @@ struct Dropout : Module<D, T> {
     tern::detail::check_probability({"Dropout", here}, p);
   }
   TERN_FIELDS(Dropout, p)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return dropout(x, p, this->is_training()); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return dropout(x, p, this->is_training(), here);
+  }
 };
 
 /// The same for whole channels: Dropout1d, Dropout2d or Dropout3d.
@@ -30,7 +32,8 @@ struct DropoutNd : Module<D, T> {
     tern::detail::check_probability({DropoutNd::type_name(), here}, p);
   }
   TERN_FIELDS_AS(DropoutNd, detail::dropout_names[dims - 1], p)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return dropout1d(x, p, this->is_training());
     else if constexpr (dims == 2) return dropout2d(x, p, this->is_training());
     else return dropout3d(x, p, this->is_training());
@@ -57,7 +60,9 @@ struct AlphaDropout : Module<D, T> {
     tern::detail::check_probability({"AlphaDropout", here}, p);
   }
   TERN_FIELDS(AlphaDropout, p)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return alpha_dropout(x, p, this->is_training()); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return alpha_dropout(x, p, this->is_training(), here);
+  }
 };
 
 /// The same for whole channels of [N, C, ...].
@@ -68,7 +73,9 @@ struct FeatureAlphaDropout : Module<D, T> {
     tern::detail::check_probability({"FeatureAlphaDropout", here}, p);
   }
   TERN_FIELDS(FeatureAlphaDropout, p)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return feature_alpha_dropout(x, p, this->is_training()); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return feature_alpha_dropout(x, p, this->is_training(), here);
+  }
 };
 
 }}}  // namespace tern::nn

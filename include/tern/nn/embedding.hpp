@@ -53,7 +53,9 @@ struct Embedding : Module<D, T> {
     return layer;
   }
 
-  Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding(x, weight, padding_idx); }
+  Tensor<D, T> forward(const Tensor<D, Index>& x, CallSite here = {}) const {
+    return embedding(x, weight, padding_idx, here);
+  }
 };
 
 /// The sum, mean or maximum of rows of W for each bag. x is [bags, length], or a vector with offsets that say where
@@ -70,8 +72,11 @@ struct EmbeddingBag : Module<D, T> {
         weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}, here).weight) {}
   TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
 
-  Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding_bag(x, weight, options); }
-  Tensor<D, T> forward(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets) const {
+  Tensor<D, T> forward(const Tensor<D, Index>& x, CallSite here = {}) const {
+    return embedding_bag(x, weight, options, here);
+  }
+  Tensor<D, T> forward(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets, CallSite here = {}) const {
+    const CallScope scope(here);
     return embedding_bag(x, weight, offsets, options);
   }
 };

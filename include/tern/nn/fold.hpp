@@ -18,7 +18,9 @@ struct Unfold : Module<D, T> {
          const tern::detail::Shape& padding = 0, const tern::detail::Shape& stride = 1)
       : Unfold(kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
   TERN_FIELDS(Unfold, kernel_size, options)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return unfold(x, kernel_size, options, here);
+  }
 };
 
 /// [N, C kh kw, L] to [N, C, H, W] of output_size {H, W}. Overlapping windows are added.
@@ -33,7 +35,9 @@ struct Fold : Module<D, T> {
        const tern::detail::Shape& stride = 1)
       : Fold(size, kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
   TERN_FIELDS(Fold, output_size, kernel_size, options)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return fold(x, output_size, kernel_size, options); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return fold(x, output_size, kernel_size, options, here);
+  }
 };
 
 }}}  // namespace tern::nn

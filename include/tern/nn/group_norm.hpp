@@ -33,7 +33,8 @@ struct GroupNorm : Module<D, T> {
       : GroupNorm(groups, num_channels, {.eps = epsilon, .affine = affine}, here) {}
   TERN_FIELDS(GroupNorm, num_groups, eps, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     return group_norm(x, num_groups, weight.promoted(), bias.promoted(), eps);
   }
 };
@@ -79,7 +80,8 @@ struct InstanceNormNd : Module<D, T> {
   TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean,
                  running_var, num_batches_tracked)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     detail::check_batch_norm_input(InstanceNormNd::type_name(), x.impl(), dims + 1, dims + 2);
     const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;
     const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.promoted(),

@@ -17,7 +17,7 @@ struct Upsample : Module<D, T> {
       : Upsample({.size = size, .scale_factor = scale_factor, .mode = mode, .align_corners = align_corners}) {}
   TERN_FIELDS(Upsample, options)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return interpolate(x, options); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return interpolate(x, options, here); }
 };
 
 struct UpsamplingOptions {

@@ -36,7 +36,8 @@ struct LayerNorm : Module<D, T> {
       : LayerNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     return layer_norm(x, normalized_shape, weight.promoted(), bias.promoted(), eps);
   }
 };

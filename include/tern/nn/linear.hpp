@@ -31,7 +31,7 @@ struct Linear : Module<D, T> {
       : Linear(in, out, {.bias = has_bias}, here) {}
   TERN_FIELDS(Linear, in_features, out_features, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return linear(x, weight, bias); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return linear(x, weight, bias, here); }
 };
 
 TERN_CLASS_INSTANCE(Linear<Cpu, float>)

@@ -15,7 +15,9 @@ struct LocalResponseNorm : Module<D, T> {
       : size(channels), alpha(factor), beta(power), k(offset) {}
   TERN_FIELDS(LocalResponseNorm, size, alpha, beta, k)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return local_response_norm(x, size, alpha, beta, k); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return local_response_norm(x, size, alpha, beta, k, here);
+  }
 };
 
 }}}  // namespace tern::nn

@@ -57,7 +57,8 @@ struct CrossEntropyLoss : Module<D, T> {
   TERN_FIELDS(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
 
   template <class Y>
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Y>& target) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Y>& target, CallSite here = {}) const {
+    const CallScope scope(here);
     return cross_entropy(x, target, {weight, ignore_index, reduction, label_smoothing});
   }
 };
@@ -75,7 +76,8 @@ struct NLLLoss : Module<D, T> {
   explicit NLLLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(NLLLoss, weight, ignore_index, reduction)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& target) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& target, CallSite here = {}) const {
+    const CallScope scope(here);
     return nll_loss(x, target, {weight, ignore_index, reduction});
   }
 };
@@ -92,7 +94,8 @@ struct BCELoss : Module<D, T> {
   explicit BCELoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(BCELoss, weight, reduction)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
+    const CallScope scope(here);
     return binary_cross_entropy(x, target, {weight, reduction});
   }
 };
@@ -109,7 +112,8 @@ struct BCEWithLogitsLoss : Module<D, T> {
   explicit BCEWithLogitsLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(BCEWithLogitsLoss, weight, pos_weight, reduction)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
+    const CallScope scope(here);
     return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction});
   }
 };
@@ -126,7 +130,8 @@ struct MultiLabelSoftMarginLoss : Module<D, T> {
   explicit MultiLabelSoftMarginLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(MultiLabelSoftMarginLoss, weight, reduction)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
+    const CallScope scope(here);
     return multilabel_soft_margin_loss(x, target, {weight, reduction});
   }
 };

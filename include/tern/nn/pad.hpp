@@ -27,7 +27,9 @@ struct ConstantPadNd : Module<D, T> {
   ConstantPadNd(const tern::detail::Shape& sizes, tern::detail::RealNumber constant, CallSite here = {})
       : padding(detail::padding_of({ConstantPadNd::type_name(), here}, dims, sizes)), value(constant) {}
   TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return pad(x, padding, PadMode::constant, value, here);
+  }
 };
 
 /// Pads [.., L] by {left, right} elements.
@@ -50,7 +52,7 @@ struct PadNd : Module<D, T> {
   explicit PadNd(const tern::detail::Shape& sizes, CallSite here = {})
       : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
   TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, mode); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return pad(x, padding, mode, 0, here); }
 };
 
 namespace detail {

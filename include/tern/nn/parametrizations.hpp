@@ -29,6 +29,9 @@ namespace detail {
 /// The weight's dimensions with `dim` first.
 TERN_API tern::detail::Dims dim_first(const CallSite& op, Index dim, int n);
 
+/// Error unless the parameter that is normalised is the weight.
+TERN_API void check_name(const CallSite& op, std::string_view parameter);
+
 template <class L>
 inline constexpr Index row_dim = 0;
 template <int dims, class D, class T>
@@ -179,10 +182,25 @@ WeightNorm<L> weight_norm(L layer, WeightNormOptions options = {}, CallSite here
   return WeightNorm<L>(std::move(layer), options, here);
 }
 
+/// The same with PyTorch's arguments. The name is "weight".
+template <IsModule L>
+WeightNorm<L> weight_norm(L layer, std::string_view name, Index dim = 0, CallSite here = {}) {
+  detail::check_name({"weight_norm", here}, name);
+  return WeightNorm<L>(std::move(layer), {dim}, here);
+}
+
 /// layer with spectral normalisation.
 template <IsModule L>
 SpectralNorm<L> spectral_norm(L layer, SpectralNormOptions options = {}, CallSite here = {}) {
   return SpectralNorm<L>(std::move(layer), options, here);
+}
+
+/// The same with PyTorch's arguments. The name is "weight".
+template <IsModule L>
+SpectralNorm<L> spectral_norm(L layer, std::string_view name, Index n_power_iterations = 1, double eps = 1e-12,
+                              std::optional<Index> dim = {}, CallSite here = {}) {
+  detail::check_name({"spectral_norm", here}, name);
+  return SpectralNorm<L>(std::move(layer), {n_power_iterations, eps, dim}, here);
 }
 
 namespace utils {

@@ -12,4 +12,8 @@ TERN_COLD tern::detail::Dims dim_first(const CallSite& op, Index dim, int n) {
   return order;
 }
 
+TERN_COLD void check_name(const CallSite& op, std::string_view parameter) {
+  if (parameter != "weight") Error::fail(op, {"only a layer's weight is normalised, not ", std::string(parameter)});
+}
+
 }}}  // namespace tern::nn::detail

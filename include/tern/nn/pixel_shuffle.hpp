@@ -11,7 +11,9 @@ struct PixelShuffle : Module<D, T> {
   Index upscale_factor = 1;
   explicit PixelShuffle(Index r) : upscale_factor(r) {}
   TERN_FIELDS(PixelShuffle, upscale_factor)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_shuffle(x, upscale_factor); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return pixel_shuffle(x, upscale_factor, here);
+  }
 };
 
 /// [.., C, H r, W r] to [.., C r², H, W].
@@ -20,7 +22,9 @@ struct PixelUnshuffle : Module<D, T> {
   Index downscale_factor = 1;
   explicit PixelUnshuffle(Index r) : downscale_factor(r) {}
   TERN_FIELDS(PixelUnshuffle, downscale_factor)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_unshuffle(x, downscale_factor); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return pixel_unshuffle(x, downscale_factor, here);
+  }
 };
 
 /// Interleaves the channels of `groups` groups.
@@ -29,7 +33,7 @@ struct ChannelShuffle : Module<D, T> {
   Index groups = 1;
   explicit ChannelShuffle(Index count) : groups(count) {}
   TERN_FIELDS(ChannelShuffle, groups)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return channel_shuffle(x, groups); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return channel_shuffle(x, groups, here); }
 };
 
 }}}  // namespace tern::nn

@@ -31,7 +31,8 @@ struct MaxPoolNd : Module<D, T> {
             const tern::detail::Dims& padding = 0, const tern::detail::Dims& dilation = 1)
       : MaxPoolNd(size, {.stride = stride, .padding = padding, .dilation = dilation}) {}
   TERN_FIELDS_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return max_pool1d(x, kernel_size, options);
     else if constexpr (dims == 2) return max_pool2d(x, kernel_size, options);
     else return max_pool3d(x, kernel_size, options);
@@ -72,7 +73,8 @@ struct MaxUnpoolNd : Module<D, T> {
   TERN_FIELDS_AS(MaxUnpoolNd, detail::max_unpool_names[dims - 1], kernel_size, options)
   /// output_size, if given, replaces the option.
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& indices,
-                       const tern::detail::Dims& output_size = {}) const {
+                       const tern::detail::Dims& output_size = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     MaxUnpoolOptions o = options;
     if (!output_size.empty()) o.output_size = output_size;
     if constexpr (dims == 1) return max_unpool1d(x, indices, kernel_size, o);
@@ -110,7 +112,8 @@ struct AvgPoolNd : Module<D, T> {
                          .count_include_pad = count_include_pad,
                          .divisor_override = divisor_override}) {}
   TERN_FIELDS_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return avg_pool1d(x, kernel_size, options);
     else if constexpr (dims == 2) return avg_pool2d(x, kernel_size, options);
     else return avg_pool3d(x, kernel_size, options);
@@ -136,7 +139,8 @@ struct AdaptiveMaxPoolNd : Module<D, T> {
   tern::detail::Dims output_size;
   explicit AdaptiveMaxPoolNd(const tern::detail::Dims& size) : output_size(size) {}
   TERN_FIELDS_AS(AdaptiveMaxPoolNd, detail::adaptive_max_pool_names[dims - 1], output_size)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return adaptive_max_pool1d(x, output_size);
     else if constexpr (dims == 2) return adaptive_max_pool2d(x, output_size);
     else return adaptive_max_pool3d(x, output_size);
@@ -168,7 +172,8 @@ struct AdaptiveAvgPoolNd : Module<D, T> {
   tern::detail::Dims output_size;
   explicit AdaptiveAvgPoolNd(const tern::detail::Dims& size) : output_size(size) {}
   TERN_FIELDS_AS(AdaptiveAvgPoolNd, detail::adaptive_avg_pool_names[dims - 1], output_size)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return adaptive_avg_pool1d(x, output_size);
     else if constexpr (dims == 2) return adaptive_avg_pool2d(x, output_size);
     else return adaptive_avg_pool3d(x, output_size);
@@ -199,7 +204,8 @@ struct LPPoolNd : Module<D, T> {
            const tern::detail::Positional<tern::detail::Dims>& stride, tern::detail::Positional<bool> ceil_mode = false)
       : LPPoolNd(p, size, {.stride = stride, .ceil_mode = ceil_mode}) {}
   TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
-  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);
     else if constexpr (dims == 2) return lp_pool2d(x, norm_type, kernel_size, options);
     else return lp_pool3d(x, norm_type, kernel_size, options);

@@ -139,11 +139,14 @@ struct RNN : Module<D, T> {
   TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
                     weights)
 
-  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {},
+                                                 CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
-  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x,
-                                                         const Tensor<D, T>& state = {}) const {
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {},
+                                                         CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
 
@@ -188,11 +191,14 @@ struct GRU : Module<D, T> {
   }
   TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
 
-  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {},
+                                                 CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
-  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x,
-                                                         const Tensor<D, T>& state = {}) const {
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {},
+                                                         CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
 
@@ -248,10 +254,13 @@ struct LSTM : Module<D, T> {
     return detail::call(this->hooks_, *this, here, x, state);
   }
 
-  std::tuple<Tensor<D, T>, State> forward(const Tensor<D, T>& x, const State& state = {}) const {
+  std::tuple<Tensor<D, T>, State> forward(const Tensor<D, T>& x, const State& state = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
-  std::tuple<PackedSequence<D, T>, State> forward(const PackedSequence<D, T>& x, const State& state = {}) const {
+  std::tuple<PackedSequence<D, T>, State> forward(const PackedSequence<D, T>& x, const State& state = {},
+                                                  CallSite here = {}) const {
+    const CallScope scope(here);
     return run(x, state);
   }
 
@@ -294,7 +303,8 @@ struct RNNCell : Module<D, T> {
       : RNNCell(size, hidden, {.bias = has_bias, .nonlinearity = f}, here) {}
   TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     return nonlinearity == Nonlinearity::tanh ? rnn_tanh_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh)
                                               : rnn_relu_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
   }
@@ -313,7 +323,8 @@ struct GRUCell : Module<D, T> {
       : GRUCell(size, hidden, {.bias = has_bias}, here) {}
   TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     return gru_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
   }
 };
@@ -338,7 +349,8 @@ struct LSTMCell : Module<D, T> {
     return detail::call(this->hooks_, *this, here, x, state);
   }
 
-  State forward(const Tensor<D, T>& x, const State& state = {}) const {
+  State forward(const Tensor<D, T>& x, const State& state = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     return lstm_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
   }
 };

@@ -34,7 +34,9 @@ struct RMSNorm : Module<D, T> {
       : RMSNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.promoted(), eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
+    return rms_norm(x, normalized_shape, weight.promoted(), eps, here);
+  }
 };
 
 }}}  // namespace tern::nn

@@ -28,11 +28,13 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
   TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<detail::TypeList<L...>>::type)
 
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x, CallSite here = {}) {
+    const CallScope scope(here);
     return from<0>(layers, x);
   }
   template <class X>
-  auto forward(const X& x) const {
+  auto forward(const X& x, CallSite here = {}) const {
+    const CallScope scope(here);
     return from<0>(layers, x);
   }
 
@@ -62,7 +64,8 @@ struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> 
   using detail::Layers<AnyLayer<D, T...>>::name_fields;
   TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<AnyLayer<D, T...>>::type)
 
-  X forward(const X& x) const {
+  X forward(const X& x, CallSite here = {}) const {
+    const CallScope scope(here);
     X y = x;
     for (const auto& layer : *this) y = layer(y);
     return y;

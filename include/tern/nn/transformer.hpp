@@ -111,7 +111,9 @@ struct TransformerEncoderLayer : Module<D, T> {
   /// The masks have the form of MultiheadAttention's.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& src_mask = {},
-                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false) const {
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+                       CallSite here = {}) const {
+    const CallScope scope(here);
     const auto attended = [&](const Tensor<D, T>& v) {
       return detail::dropped(*this, self_attn.forward(v, v, v, src_mask, is_causal, src_key_padding_mask));
     };
@@ -162,7 +164,8 @@ struct TransformerDecoderLayer : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
                        const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
                        const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
-                       bool memory_is_causal = false) const {
+                       bool memory_is_causal = false, CallSite here = {}) const {
+    const CallScope scope(here);
     const auto attended = [&](const Tensor<D, T>& v) {
       return detail::dropped(*this, self_attn.forward(v, v, v, tgt_mask, tgt_is_causal, tgt_key_padding_mask));
     };
@@ -189,7 +192,9 @@ struct TransformerEncoder : Module<D, T> {
   /// The arguments of TransformerEncoderLayer, the same for each layer.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& mask = {},
-                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false) const {
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+                       CallSite here = {}) const {
+    const CallScope scope(here);
     Tensor<D, T> x = src;
     for (const auto& layer : layers) x = layer.forward(x, mask, src_key_padding_mask, is_causal);
     return norm ? norm->forward(x) : x;
@@ -212,7 +217,8 @@ struct TransformerDecoder : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
                        const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
                        const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
-                       bool memory_is_causal = false) const {
+                       bool memory_is_causal = false, CallSite here = {}) const {
+    const CallScope scope(here);
     Tensor<D, T> x = tgt;
     for (const auto& layer : layers)
       x = layer.forward(x, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
@@ -277,7 +283,8 @@ struct Transformer : Module<D, T> {
                        const Tensor<D, TgtMask>& tgt_mask = {}, const Tensor<D, MemoryMask>& memory_mask = {},
                        const Tensor<D, bool>& src_key_padding_mask = {},
                        const Tensor<D, bool>& tgt_key_padding_mask = {},
-                       const Tensor<D, bool>& memory_key_padding_mask = {}) const {
+                       const Tensor<D, bool>& memory_key_padding_mask = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     return decoder.forward(tgt, encoder.forward(src, src_mask, src_key_padding_mask), tgt_mask, memory_mask,
                            tgt_key_padding_mask, memory_key_padding_mask);
   }

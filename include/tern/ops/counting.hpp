@@ -86,6 +86,12 @@ template <Device D, Element T>
 Tensor<D, T> unique(const Tensor<D, T>& x, CallSite here = {}) {
   return unique(x, UniqueOptions{}, here).output;
 }
+/// The same with PyTorch's arguments. The elements are in order, `sorted` or not.
+template <Device D, Element T, std::same_as<bool> Sorted>
+UniqueElements<D, T> unique(const Tensor<D, T>& x, Sorted, bool return_inverse = false, bool return_counts = false,
+                            std::optional<Index> dim = {}, CallSite here = {}) {
+  return unique(x, UniqueOptions{return_inverse, return_counts, dim}, here);
+}
 
 /// One of each run of equal elements that follow each other, in their order.
 template <Device D, Element T>

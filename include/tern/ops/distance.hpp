@@ -1,5 +1,6 @@
 // Norms under PyTorch's other names, and distances made of them.
 #pragma once
+#include "../core/options.hpp"
 #include "blas.hpp"
 #include "matmul.hpp"
 #include "norm.hpp"
@@ -68,6 +69,18 @@ Tensor<D, T> normalize(const Tensor<D, T>& x, detail::RealNumber p = 2, detail::
   const CallScope scope({"normalize", here});
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
+}
+
+struct NormalizeFuncOptions {
+  detail::ByName by_name{};
+  double p = 2;
+  detail::Dims dim = 1;
+  double eps = 1e-12;
+};
+/// The same with options by name.
+template <Device D, Floating T>
+Tensor<D, T> normalize(const Tensor<D, T>& x, const NormalizeFuncOptions& options, CallSite here = {}) {
+  return normalize(x, options.p, options.dim, options.eps, here);
 }
 
 /// The cosine of the angle between x1 and x2 along dim: the inner product divided by the norms, each at least eps.

@@ -1,6 +1,7 @@
 // pad: adds a border to x, of one value or of x's own elements.
 #pragma once
 #include "../core/choice.hpp"
+#include "../core/options.hpp"
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
@@ -87,6 +88,18 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, detail::Pa
     y = index_select(y, d, detail::padded_positions(x, mode, x.size(d), padding[i], padding[i + 1]), here);
   }
   return detail::in_order_of(x, y, here);
+}
+
+struct PadFuncOptions {
+  detail::ByName by_name{};
+  detail::PadChoice mode = PadMode::constant;
+  double value = 0;  // of the border; of integers and bool up to 2^53
+};
+/// The same with options by name.
+template <Device D, Element T>
+Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, const PadFuncOptions& options,
+                 CallSite here = {}) {
+  return pad(x, padding, options.mode, options.value, here);
 }
 
 }}  // namespace tern

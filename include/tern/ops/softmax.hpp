@@ -54,6 +54,18 @@ Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
   return y;
 }
 
+/// The same of x.to(dtype): softmax(x, -1, f32) of 16-bit scores.
+template <Device D, Element T, Floating U>
+Tensor<D, U> softmax(const Tensor<D, T>& x, Index dim, detail::Type<U> dtype, CallSite here = {}) {
+  const CallScope scope({"softmax", here});
+  return softmax(to_type(x, dtype), dim);
+}
+template <Device D, Element T, Floating U>
+Tensor<D, U> log_softmax(const Tensor<D, T>& x, Index dim, detail::Type<U> dtype, CallSite here = {}) {
+  const CallScope scope({"log_softmax", here});
+  return log_softmax(to_type(x, dtype), dim);
+}
+
 /// softmax(-x).
 template <Device D, Floating T>
 Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, CallSite here = {}) {

@@ -58,12 +58,25 @@ ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descendi
   return detail::some_sorted({"sort", here}, x, d, 0, x.dim() ? x.size(d) : 1, descending);
 }
 
+/// The same with PyTorch's arguments. Every sort is stable, `stable` or not.
+template <Device D, Element T, std::same_as<bool> Stable>
+ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Stable, Index dim = -1, bool descending = false,
+                            CallSite here = {}) {
+  return sort(x, dim, descending, here);
+}
+
 /// The positions of the elements in ascending order along dim.
 template <Device D, Element T>
 Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, CallSite here = {}) {
   const CallScope scope({"argsort", here});
   x.checked("argsort");
   return sort(x.detach(), dim, descending, here).indices;
+}
+
+/// The same with PyTorch's arguments, as of sort.
+template <Device D, Element T, std::same_as<bool> Stable>
+Tensor<D, Index> argsort(const Tensor<D, T>& x, Stable, Index dim = -1, bool descending = false, CallSite here = {}) {
+  return argsort(x, dim, descending, here);
 }
 
 /// The elements in ascending order along the first dimension.

@@ -1,5 +1,7 @@
 // Groups of parameters, each with its own options. They are the part of an optimiser that depends on the options' type.
 #pragma once
+#include <optional>
+
 #include "../core/options.hpp"
 #include "optimizer.hpp"
 
@@ -10,6 +12,7 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 ///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
 ///     optim::SGD sgd(net.parameters(), 0.1, 0.9);  // the first options in PyTorch's order
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
+///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters()}}, {.lr = 1e-2, .momentum = 0.9});
 ///     optim::SGD sgd({x, y}, {.lr = 0.1});  // tensors that require a gradient
 ///
 /// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
@@ -39,6 +42,18 @@ class Grouped : public Optimizer {
     List list;
     Options options;
   };
+  /// A group beside options that all groups share: what it gives in place of theirs.
+  struct Own {
+    std::optional<double> lr = {}, weight_decay = {};
+  };
+  struct SharingGroup {
+    template <std::convertible_to<List> P>
+    SharingGroup(const P& parameters, Own o = {}) : list(parameters), own(o) {}
+    template <Device D, Element T>
+    SharingGroup(std::initializer_list<Tensor<D, T>> tensors, Own o = {}) : list(tensors), own(o) {}
+    List list;
+    Own own;
+  };
 
   Grouped(const List& parameters, Options options = {}, CallSite here = {}) : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);
@@ -52,6 +67,23 @@ class Grouped : public Optimizer {
     const CallScope scope(here);
     if (groups.size() == 0) Error::fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
+  }
+  /// Groups that share options, but for a learning rate and a weight decay of their own.
+  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<SharingGroup> groups, const Options& shared,
+                                       CallSite here = {})
+      : Optimizer(Rule::name, Rule::states) {
+    const CallScope scope(here);
+    if (groups.size() == 0) Error::fail(Rule::name, {"there are no parameters"});
+    for (const auto& [list, own] : groups) {
+      Options options = shared;
+      if (own.lr) options.lr = *own.lr;
+      if constexpr (requires { options.weight_decay; }) {
+        if (own.weight_decay) options.weight_decay = *own.weight_decay;
+      } else if (own.weight_decay) {
+        Error::fail(Rule::name, {"there is no weight decay: ", *own.weight_decay});
+      }
+      add(list, options);
+    }
   }
 
   /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser

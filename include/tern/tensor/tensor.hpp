@@ -327,6 +327,8 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   void set_grad(const Tensor& gradient, CallSite here = {}) const;
   /// Makes a non-leaf keep its gradient in grad().
   void retain_grad(CallSite here = {}) const;
+  /// Whether a non-leaf does.
+  bool retains_grad(CallSite here = {}) const;
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 CallSite here = {}) const;
@@ -615,6 +617,14 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor<D, detail::sum_t<T>> sum(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(sum, dim, keepdim, here);
   }
+  template <Element U>
+  Tensor<D, detail::sum_t<U>> sum(detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(sum, dtype, here);
+  }
+  template <Floating U>
+  Tensor<D, U> mean(detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(mean, dtype, here);
+  }
   Tensor mean(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(mean, dim, keepdim, here);
   }
@@ -698,7 +708,15 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   /// @name Along a dimension: ops/softmax.hpp, ops/cumulative.hpp, ops/sort.hpp, ops/counting.hpp
   /// @{
   Tensor softmax(Index dim, CallSite here = {}) const { TERN_CALL(softmax, dim, here); }
+  template <Floating U>
+  Tensor<D, U> softmax(Index dim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(softmax, dim, dtype, here);
+  }
   Tensor log_softmax(Index dim, CallSite here = {}) const { TERN_CALL(log_softmax, dim, here); }
+  template <Floating U>
+  Tensor<D, U> log_softmax(Index dim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(log_softmax, dim, dtype, here);
+  }
   Tensor<D, detail::sum_t<T>> cumsum(Index dim, CallSite here = {}) const { TERN_CALL(cumsum, dim, here); }
   Tensor<D, detail::sum_t<T>> cumprod(Index dim, CallSite here = {}) const { TERN_CALL(cumprod, dim, here); }
   ValuesAndIndices<D, T> cummax(Index dim, CallSite here = {}) const { TERN_CALL(cummax, dim, here); }
@@ -714,6 +732,14 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor<D, Index> argsort(Index dim = -1, bool descending = false, CallSite here = {}) const {
     TERN_CALL(argsort, dim, descending, here);
   }
+  template <std::same_as<bool> Stable>
+  ValuesAndIndices<D, T> sort(Stable stable, Index dim = -1, bool descending = false, CallSite here = {}) const {
+    TERN_CALL(sort, stable, dim, descending, here);
+  }
+  template <std::same_as<bool> Stable>
+  Tensor<D, Index> argsort(Stable stable, Index dim = -1, bool descending = false, CallSite here = {}) const {
+    TERN_CALL(argsort, stable, dim, descending, here);
+  }
   Tensor msort(CallSite here = {}) const { TERN_CALL(msort, here); }
   ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, bool sorted = true,
                               CallSite here = {}) const {
@@ -723,6 +749,11 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
     TERN_CALL(kthvalue, k, dim, keepdim, here);
   }
   Tensor unique(CallSite here = {}) const { TERN_CALL(unique, here); }
+  template <std::same_as<bool> Sorted>
+  UniqueElements<D, T> unique(Sorted sorted, bool return_inverse = false, bool return_counts = false,
+                              std::optional<Index> dim = {}, CallSite here = {}) const {
+    TERN_CALL(unique, sorted, return_inverse, return_counts, dim, here);
+  }
   UniqueElements<D, T> unique(const UniqueOptions& options, CallSite here = {}) const {
     TERN_CALL(unique, options, here);
   }
