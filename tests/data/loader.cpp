@@ -233,6 +233,49 @@ TEST_CASE("random numbers of batches are new in each loader, whoever makes them"
   set_random_state(before);
 }
 
+TEST_CASE("what a data set's samples draw by operations is their batch's, whoever makes them", "[data][threads]") {
+  struct Noisy {
+    std::size_t size() const { return 24; }
+    Tensor<Cpu> operator[](std::size_t i) const {
+      if (i % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      return randn<Cpu>({2});
+    }
+  };
+  using Epochs = std::vector<std::vector<float>>;
+  const auto epochs = [](auto&& batches, int count) {
+    Epochs drawn;
+    for (int e = 0; e < count; ++e) {
+      drawn.emplace_back();
+      for (auto& [x] : batches) {
+        for (const float v : x.to_vector()) drawn.back().push_back(v);
+        drawn.back().push_back(rand<Cpu>({}).item());  // the training's own numbers
+      }
+    }
+    return drawn;
+  };
+  const RandomState before = random_state();
+  const auto run = [&](data::LoaderOptions options, int workers, bool anew) {
+    options.num_workers = workers;
+    manual_seed(7);
+    if (!anew) return epochs(loader<Cpu>(Noisy(), options), 2);
+    Epochs both = epochs(loader<Cpu>(Noisy(), options), 1), second = epochs(loader<Cpu>(Noisy(), options), 1);
+    both.push_back(second[0]);
+    return both;
+  };
+  for (const data::LoaderOptions& options :
+       {data::LoaderOptions{.batch_size = 4}, data::LoaderOptions{.batch_size = 4, .shuffle = true},
+        data::LoaderOptions{.batch_size = 4, .seed = 3}}) {
+    const Epochs expected = run(options, 0, false);
+    CHECK(expected[0] != expected[1]);
+    CHECK(std::equal(expected[0].begin(), expected[0].begin() + 8, run(options, 0, true)[0].begin()));
+    if (!options.seed) CHECK(run(options, 0, true)[0] != run(options, 0, true)[1]);
+    for (const int workers : worker_counts)
+      for (const bool anew : {false, true}) CHECK(run(options, workers, anew) == run(options, 0, anew));
+    CHECK(run(options, 2, false) == expected);
+  }
+  set_random_state(before);
+}
+
 TEST_CASE("a temporary loader has batches only for a loop, which keeps it", "[data]") {
   const auto has_begin = [](auto&& batches) { return requires { std::forward<decltype(batches)>(batches).begin(); }; };
   auto batches = loader<Cpu>(numbers(1));

@@ -136,6 +136,37 @@ TEST_CASE("a stream's batch_size is a positional argument too", "[data]") {
   CHECK(sizes == std::vector<Index>{10, 10, 5});
 }
 
+TEST_CASE("what a stream's samples draw by operations is their batch's, whoever reads them", "[data][threads]") {
+  struct Noisy {
+    struct Iterator {
+      int i = 0;
+      std::tuple<float> operator*() const { return {randn<Cpu>({}).item()}; }
+      void operator++() { ++i; }
+      bool operator!=(std::default_sentinel_t) const { return i < 10; }
+    };
+    Iterator begin() const { return {}; }
+    std::default_sentinel_t end() const { return {}; }
+  };
+  const RandomState before = random_state();
+  std::vector<float> expected;
+  for (const int workers : worker_counts) {
+    manual_seed(7);
+    std::vector<float> drawn;
+    auto batches = loader<Cpu>(Noisy(), {.batch_size = 4, .num_workers = workers});
+    for (int e = 0; e < 2; ++e)
+      for (auto& [x] : batches) {
+        for (const float v : x.to_vector()) drawn.push_back(v);
+        drawn.push_back(rand<Cpu>({}).item());
+      }
+    if (expected.empty()) expected = drawn;
+    CHECK(drawn == expected);
+    CHECK(drawn.size() == 26);
+    for (std::size_t i = 1; i < drawn.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) CHECK(drawn[i] != drawn[j]);
+  }
+  set_random_state(before);
+}
+
 TEST_CASE("streams have no order to shuffle", "[data]") {
   const Counting set(3);
   CHECK(error_of([&] { loader<Cpu>(set, {.shuffle = true}); }) ==

@@ -260,6 +260,32 @@ TEMPLATE_TEST_CASE("a mixed network loads a float one's weights and back", "", T
   }
 }
 
+TEMPLATE_TEST_CASE("a mixed network learns the parameters of the float one", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(5);
+  Net<D> net;
+  auto mixed = nn::mixed<bfloat16>(net);
+  const auto own = net.state_dict(), same = mixed.state_dict();
+  REQUIRE(own.size() == same.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    INFO(own[i].name);
+    CHECK(own[i].tensor.impl()->owner == same[i].tensor.impl()->owner);
+  }
+  optim::SGD sgd(net.parameters(), {.lr = 0.5});
+  const auto x = spread_tensor<D, float>({2, 1, 4, 4});
+  const auto before = values_of(net.out.weight), statistics = values_of(net.norm.running_mean);
+  const auto loss = mixed(x).square().mean();
+  loss.backward();
+  sgd.step();
+  CHECK(values_of(net.out.weight) != before);
+  CHECK(values_of(net.norm.running_mean) != statistics);
+  mixed.eval(), net.eval();
+  const auto y = values_of(mixed(x)), z = values_of(net(x));  // the step counts in both
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(close(y[i], z[i], 0.03, 0.03));
+  const auto copy = nn::mixed<bfloat16>(net.clone());
+  CHECK(copy.state_dict()[0].tensor.impl()->owner != own[0].tensor.impl()->owner);
+}
+
 TEMPLATE_TEST_CASE("copies of a mixed network are mixed, alone or inside of another one", "", TERN_TEST_DEVICES) {
   using D = TestType;
   using Mixed = nn::Mixed<nn::Linear<D, half>>;

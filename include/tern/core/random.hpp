@@ -61,16 +61,43 @@ inline void set_random_state(RandomState state) {
 }
 
 namespace detail {
+/// What this thread draws from. Null: the program's random numbers.
+extern TERN_API constinit thread_local RandomState* own_random;
+
+/// While alive, this thread draws from a state of its own, and the program's stays as it is.
+class OwnRandomScope {
+ public:
+  explicit OwnRandomScope(RandomState state) : state_(state), first_(state.stream), outer_(own_random) {
+    own_random = &state_;
+  }
+  ~OwnRandomScope() { own_random = outer_; }
+  OwnRandomScope(const OwnRandomScope&) = delete;
+  OwnRandomScope& operator=(const OwnRandomScope&) = delete;
+
+  bool has_drawn() const { return state_.stream != first_; }
+
+ private:
+  RandomState state_;
+  std::uint64_t first_;
+  RandomState* outer_;
+};
+
 /// The seed, and a stream number that no other operation gets.
 inline RandomState next_random() {
+  if (own_random) [[unlikely]]
+    return {own_random->seed, own_random->stream++};
   return {detail::random_seed, detail::random_stream.fetch_add(1) + detail::random_rank};
 }
+constexpr std::uint64_t seed_of(const RandomWords& words) { return std::uint64_t(words.word[0]) << 32 | words.word[1]; }
 /// A seed drawn from the program's random numbers, for what draws many of its own. It is the same on all ranks that
 /// have drawn as often.
 inline std::uint64_t next_seed() {
-  const RandomWords words = philox(detail::random_seed, detail::random_stream.fetch_add(1), 0);
-  return std::uint64_t(words.word[0]) << 32 | words.word[1];
+  if (own_random) [[unlikely]]
+    return seed_of(philox(own_random->seed, own_random->stream++, 0));
+  return seed_of(philox(random_seed, random_stream.fetch_add(1), 0));
 }
+/// A seed that depends on the program's random state and leaves it as it is.
+inline std::uint64_t peeked_seed() { return seed_of(philox(random_seed, random_stream, 1)); }
 /// From here on this process draws from streams of its own among processes that have the same seed. random_state()
 /// stays the same on all.
 inline void set_random_rank(int rank) { detail::random_rank = std::uint64_t(rank) << 40; }

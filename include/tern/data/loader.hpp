@@ -144,7 +144,7 @@ class Loader {
    public:
     explicit Epoch(Loader& loader)
         : loader_(loader), key_(loader.next_key()), first_(std::exchange(loader.first_, 0)), order_(loader.order(key_)),
-          remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)),
+          remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)), draws_(slots_.size()),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.num_workers, Index(slots_.size())) {
       take();
       loader.given_ += first_;
@@ -169,16 +169,19 @@ class Loader {
                                            std::size_t(left < batch_size ? left : batch_size));
       RandomKey key = self.key_;
       key.place = first;
+      const tern::detail::OwnRandomScope random(detail::batch_state(key));
       self.slots_[std::size_t(slot)].emplace(
           detail::start_moving(batch_of(self.loader_.set(), samples, key), self.loader_.device_));
+      self.draws_.made(std::size_t(slot), random);
     }
 
     void take() {
       if (remaining_ == 0) return;
       const Index remaining = std::exchange(remaining_, 0);  // it stays 0 if making the batch has thrown
-      std::optional<Moving>& slot = slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))];
-      batch_ = detail::finish_moving<D>(std::move(*slot));
-      slot.reset();
+      const auto at = std::size_t(prefetcher_.next(loader_.seconds_waited_));
+      batch_ = detail::finish_moving<D>(std::move(*slots_[at]));
+      slots_[at].reset();
+      if (!loader_.seed_) draws_.taken(at);
       prefetcher_.release();
       remaining_ = remaining;
       ++loader_.given_;
@@ -191,6 +194,7 @@ class Loader {
     Index remaining_;
     Batch batch_;
     std::vector<std::optional<Moving>> slots_;
+    detail::EpochDraws draws_;
     detail::Prefetcher
         prefetcher_;  // the last member, because its destructor stops the workers, which write to the others
   };
@@ -207,9 +211,10 @@ class Loader {
   RandomKey next_key() {
     const Index epoch = epoch_++;
     if (seed_) return {*seed_, epoch};
-    if (first_ == 0)
-      drawn_ = draws() ? tern::detail::next_seed() : 0;  // else the epoch has drawn before its state was asked for
-    return {drawn_, 0};
+    const bool is_random = draws();
+    if (first_ == 0)  // else the epoch has drawn before its state was asked for
+      drawn_ = is_random ? tern::detail::next_seed() : tern::detail::peeked_seed();
+    return {drawn_, is_random ? 0 : epoch};
   }
   Index sample_count() const {
     if constexpr (std::is_same_v<Samples, ByOptions>) return set().size();

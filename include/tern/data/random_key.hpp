@@ -1,6 +1,8 @@
 // The random numbers of a sample. They depend on seed and epoch, not on the thread.
 #pragma once
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "../core/error.hpp"
 #include "../core/random.hpp"
@@ -22,6 +24,27 @@ struct RandomKey {
     return {state.seed, Index(state.stream)};
   }
 };
+
+namespace detail {
+/// What operations draw from while a batch is made, such as a randn() of a data set's. It depends on the batch alone,
+/// not on the thread.
+TERN_API RandomState batch_state(const RandomKey& key);
+
+/// Whether operations have drawn while the batches of an epoch were made. The first batch that says so is a draw from
+/// the program's random numbers, so that the next epoch has others.
+class EpochDraws {
+ public:
+  explicit EpochDraws(std::size_t slots) : has_drawn_(slots, false) {}
+  void made(std::size_t slot, const tern::detail::OwnRandomScope& random) { has_drawn_[slot] = random.has_drawn(); }
+  void taken(std::size_t slot) {
+    if (has_drawn_[slot] && !std::exchange(is_counted_, true)) tern::detail::next_seed();
+  }
+
+ private:
+  std::vector<char> has_drawn_;  // of each slot; threads write to them
+  bool is_counted_ = false;
+};
+}  // namespace detail
 
 /// A sequence of random numbers (Philox).
 class TERN_API Random {
@@ -50,8 +73,11 @@ class TERN_API Random {
   double normal();
 
  private:
-  // Neither tensor operations nor a loader's shuffle draw from these streams.
-  static constexpr std::uint64_t samples = std::uint64_t(1) << 62, orders = std::uint64_t(3) << 62;
+  friend RandomState detail::batch_state(const RandomKey& key);
+
+  // Tensor operations do not draw from these streams.
+  static constexpr std::uint64_t samples = std::uint64_t(1) << 62, batches = std::uint64_t(2) << 62,
+                                 orders = std::uint64_t(3) << 62;
   std::uint64_t seed_, stream_, counter_;
   tern::detail::RandomWords words_{};
   int left_ = 0;

@@ -4,6 +4,12 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
+TERN_INLINE RandomState detail::batch_state(const RandomKey& key) {
+  const std::uint64_t epoch = Random::batches | (std::uint64_t(key.epoch) & 0xffffffff);
+  return {tern::detail::seed_of(tern::detail::philox(key.seed, epoch, std::uint64_t(key.place))),
+          tern::detail::random_rank};
+}
+
 TERN_INLINE std::uint32_t Random::word() {
   if (left_ == 0) {
     words_ = tern::detail::philox(seed_, stream_, counter_++);

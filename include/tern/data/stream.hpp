@@ -81,7 +81,7 @@ class StreamLoader {
    public:
     explicit Epoch(StreamLoader& loader)
         : loader_(loader), at_(std::get<0>(loader.set_).begin()), end_(std::get<0>(loader.set_).end()),
-          slots_(std::size_t(loader.options_.num_workers ? loader.options_.prefetch_factor : 1)),
+          slots_(std::size_t(loader.options_.num_workers ? loader.options_.prefetch_factor : 1)), draws_(slots_.size()),
           prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.num_workers ? 1 : 0, Index(slots_.size())) {
       take();
     }
@@ -100,20 +100,25 @@ class StreamLoader {
       if (self.ended_) return;
       self.ended_ = true;  // stays true if reading throws
       const LoaderOptions& options = self.loader_.options_;
+      const tern::detail::OwnRandomScope random(detail::batch_state({self.seed_, 0, number}));
       std::vector<Sample> samples;
       for (; Index(samples.size()) < options.batch_size && self.at_ != self.end_; ++self.at_)
         samples.push_back(*self.at_);
       if (samples.empty() || (options.drop_last && Index(samples.size()) < options.batch_size)) return;
       self.slots_[std::size_t(slot)].emplace(
           detail::start_moving(self.loader_.collate_(samples), self.loader_.device_));
+      self.draws_.made(std::size_t(slot), random);
       self.ended_ = false;
     }
 
     void take() {
       batch_.reset();
-      std::optional<Moving>& slot = slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))];
-      if (slot) batch_.emplace(detail::finish_moving<D>(std::move(*slot)));
-      slot.reset();
+      const auto at = std::size_t(prefetcher_.next(loader_.seconds_waited_));
+      if (slots_[at]) {
+        batch_.emplace(detail::finish_moving<D>(std::move(*slots_[at])));
+        draws_.taken(at);
+      }
+      slots_[at].reset();
       prefetcher_.release();
     }
 
@@ -122,7 +127,9 @@ class StreamLoader {
     End end_;
     bool ended_ = false;
     std::optional<Batch> batch_;
+    const std::uint64_t seed_ = tern::detail::peeked_seed();
     std::vector<std::optional<Moving>> slots_;
+    detail::EpochDraws draws_;
     detail::TicketLock lock_;
     detail::Prefetcher
         prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others

@@ -76,7 +76,7 @@ struct Mixed : Module<typename Net::device_type> {
   template <class From, class D2, class T2>
   explicit Mixed(const Rebuild<From, D2, T2>& from)
       : Module<D2>(from), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
-  /// The mixed network of a copy of `net`.
+  /// The mixed network of `net`.
   template <class From>
   Mixed(const From& net, detail::Converted& done)
       : network(Rebuild<From, typename Net::device_type, T>(net, nullptr, done)),
@@ -122,17 +122,18 @@ struct Rebind<Mixed<M>, D, T> {
 
 }  // namespace detail
 
-/// A copy of the network that computes in 16 bits and keeps its parameters as floats:
+/// The network in 16 bits, which learns net's own parameters, as under PyTorch's autocast: a step of either's optimiser
+/// is seen by both, and so are the running statistics. What net has in another type than float is copied.
 ///
-///   auto net = nn::mixed<bfloat16>(Net<Cpu>());
+///   auto mixed = nn::mixed<bfloat16>(net);
 ///   optim::SGD sgd(net.parameters(), {.lr = 0.1});
-///   cross_entropy(net(x), y).backward();
+///   cross_entropy(mixed(x), y).backward();
 template <Floating T, IsModule M>
   requires tern::detail::is_half_v<T>
 auto mixed(const M& net) {
   detail::check_listed(net);
   detail::Converted done;
-  done.mixed = true;
+  done.mixed = done.shared = true;
   return Mixed<detail::rebind_t<M, typename M::device_type, T>>(net, done);
 }
 

@@ -50,7 +50,8 @@ struct Rebind<AnyLayer<D0, T0>, D, T> {
 /// What a copy has converted so far, so that what occurs twice is converted once.
 class TERN_API Converted {
  public:
-  bool mixed = false;  // 16-bit parameters get float originals
+  bool mixed = false;   // 16-bit parameters get float originals
+  bool shared = false;  // what a mixed network has in floats are the source's own tensors
 
   Converted() {}
   Converted(const Converted&) = delete;
@@ -103,21 +104,29 @@ struct Converter {
     using U = typename Out::value_type;
     if constexpr (requires(Out& out) { out.original(); })
       if (done.mixed) return Out(original<U>(x));
+    if constexpr (std::is_same_v<Tensor<D, U>, Tensor<D0, T0>>)
+      if (done.shared) return Out(x);
     Out out(copy<U>(x));
     if constexpr (tern::detail::is_floating_v<U>) out.requires_grad_(x.requires_grad());
     return out;
   }
 
  private:
-  /// A copy of x in floats as the original of parameters with elements U.
+  /// A copy of x in floats, or x, as the original of parameters with elements U.
   template <class U, class D0, class T0>
   std::shared_ptr<Original> original(const Tensor<D0, T0>& x) const {
     using Pointer = std::shared_ptr<Original>;
     const Pointer* const known = done.template find_shared<Pointer>(x.impl());
-    const Pointer made = known ? *known : new_original<D, U>(copy<float>(x).requires_grad_(x.requires_grad()));
+    const Pointer made = known ? *known : new_original<D, U>(floats(x));
     if (!known) done.add_shared(x.impl(), made);
     if constexpr (!takes_weights_as_floats) made->use_rounded();
     return made;
+  }
+  template <class D0, class T0>
+  Tensor<D, float> floats(const Tensor<D0, T0>& x) const {
+    if constexpr (std::is_same_v<Tensor<D, float>, Tensor<D0, T0>>)
+      if (done.shared) return outliving(x);
+    return copy<float>(x).requires_grad_(x.requires_grad());
   }
   /// A copy of x with elements U.
   template <class U, class D0, class T0>
