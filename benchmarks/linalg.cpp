@@ -28,10 +28,10 @@ void add_rows() {
   add_row<T>("solve", [](const auto& a, const auto& b, const auto&) { return linalg::solve(a, b); });
   add_row<T>("cholesky", [](const auto&, const auto&, const auto& definite) { return linalg::cholesky(definite); });
   add_row<T>("det", [](const auto& a, const auto&, const auto&) { return linalg::det(a); });
-  add_row<T>("qr", [](const auto& a, const auto&, const auto&) { return linalg::qr(a).q; });
+  add_row<T>("qr", [](const auto& a, const auto&, const auto&) { return linalg::qr(a).Q; });
   add_row<T>("eigh",
              [](const auto&, const auto&, const auto& definite) { return linalg::eigh(definite).eigenvectors; });
-  add_row<T>("svd", [](const auto& a, const auto&, const auto&) { return linalg::svd(a, false).u; });
+  add_row<T>("svd", [](const auto& a, const auto&, const auto&) { return linalg::svd(a, false).U; });
 }
 
 const bool added = (add_rows<float>(), add_rows<double>(), true);

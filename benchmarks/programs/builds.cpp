@@ -206,8 +206,8 @@ void linear_algebra() {
           definite = (mm(noise, noise.t()) + 48 * eye<Cpu>(48)).requires_grad_();
   OP(linalg::inv, linalg::inv(regular)) OP(linalg::solve, linalg::solve(regular, b))
   OP(linalg::solve_triangular, linalg::solve_triangular(regular, b, true)) OP(linalg::cholesky, linalg::cholesky(definite))
-  OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(logdet, logdet(regular)) OP(cholesky_inverse, cholesky_inverse(regular)) OP(linalg::qr, linalg::qr(regular).r)
-  OP(linalg::eigh, linalg::eigh(definite).eigenvalues) OP(linalg::eigvalsh, linalg::eigvalsh(definite)) OP(linalg::svd, linalg::svd(regular).s)
+  OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(logdet, logdet(regular)) OP(cholesky_inverse, cholesky_inverse(regular)) OP(linalg::qr, linalg::qr(regular).R)
+  OP(linalg::eigh, linalg::eigh(definite).eigenvalues) OP(linalg::eigvalsh, linalg::eigvalsh(definite)) OP(linalg::svd, linalg::svd(regular).S)
   OP(linalg::svdvals, linalg::svdvals(regular)) OP(linalg::cholesky_solve, linalg::cholesky_solve(b, regular))
   OP(linalg::lstsq, linalg::lstsq(regular, b).solution) OP(linalg::pinv, linalg::pinv(regular)) OP(linalg::cond, linalg::cond(regular))
   FLAT(linalg::matrix_rank, linalg::matrix_rank(regular))

@@ -1,4 +1,5 @@
 #include "support/tensors.hpp"
+#include "tern/nn/linear.hpp"
 #include "tern/ops/trigonometric.hpp"
 
 namespace autograd_backward {
@@ -233,6 +234,31 @@ TEMPLATE_TEST_CASE("grad takes inputs in braces", "[autograd]", TERN_TEST_DEVICE
   const auto several = grad({a, b}, {x, t}, {ones_like(a), b.detach()});
   check_close(values_of(several[0]), {2 + 3 * 3, 2 + 4 * 8});
   check_close(values_of(several[1]), {3, 16});
+}
+
+TEMPLATE_TEST_CASE("grad takes a network's parameters, and backward options by name", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::Linear<D, double> layer(2, 1);
+  const auto x = tensor_of<D>({3, 4}, {1, 2});
+  const auto y = layer(x).square().sum();
+  const double z = layer(x).item();
+  const auto check = [&](const std::vector<Tensor<D, double>>& g) {
+    REQUIRE(g.size() == 2);
+    check_close(values_of(g[0]), {6 * z, 8 * z});
+    check_close(values_of(g[1]), {2 * z});
+  };
+  check(grad(y, layer.parameters(), {.retain_graph = true, .create_graph = true}));
+  check(grad(y, std::vector{layer.weight, layer.bias}, {.retain_graph = true}));
+  check(grad({y}, layer.parameters(), {.retain_graph = true}));
+  check(grad({y}, layer.parameters(), {}, true));
+  const std::vector<Tensor<D, double>> plain = layer.parameters();
+  check(grad(y, plain, {.retain_graph = true}));
+  CHECK(plain[0].impl() == layer.weight.impl());
+  y.backward({.retain_graph = true});
+  y.backward(full<D, double>({}, 2), {.retain_graph = true});
+  y.backward({}, true);
+  y.backward();
+  check_close(values_of(layer.bias.grad()), {10 * z});
 }
 
 TEMPLATE_TEST_CASE("grad takes outputs in braces, with options or LibTorch's positions", "[autograd]",

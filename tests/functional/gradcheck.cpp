@@ -1,3 +1,4 @@
+#include <tern/nn/parameter.hpp>
 #include "support/tensors.hpp"
 #include "tern/ops/exponential.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -86,6 +87,9 @@ TEMPLATE_TEST_CASE("gradcheck takes inputs in braces", "[ops]", TERN_TEST_DEVICE
   const auto right = [](const auto& a, const auto& b) { return exp(a) * b; };
   CHECK(gradcheck(right, {x, y}));
   CHECK(gradgradcheck(right, {x, y}));
+  const nn::Parameter<TestType, double> w(spread_tensor<TestType>({2}));
+  CHECK(gradcheck(right, std::tuple{x, w}));
+  CHECK(gradgradcheck(right, std::tuple{w, x}));
   CHECK(error_of([&] {
           gradcheck([](const auto& a, const auto& b) { return a * b.detach() + b; }, {x, x});
         }).find("gradcheck: ") == 0);

@@ -19,10 +19,18 @@ TEST_CASE("qr is PyTorch's", "[linalg]") {
   });
 }
 
+TEST_CASE("qr's results have PyTorch's names and are a tuple", "[linalg]") {
+  const auto a = ones<Cpu, double>({2, 3});
+  CHECK(linalg::qr(a).R.shape() == detail::Shape{2, 3});
+  CHECK(std::get<0>(linalg::qr(a)).shape() == detail::Shape{2, 2});
+  const auto [q, r] = linalg::qr(a);
+  check_close(values_of(matmul(q, r)), values_of(a));
+}
+
 TEST_CASE("qr can be differentiated twice", "[linalg][gradcheck]") {
   for (const detail::Shape& shape : {detail::Shape{4, 2}, detail::Shape{2, 3, 3}, detail::Shape{2, 4}}) {
-    check_gradients([](const auto& x) { return linalg::qr(x).q; }, shape);
-    check_gradients([](const auto& x) { return linalg::qr(x).r; }, shape);
+    check_gradients([](const auto& x) { return linalg::qr(x).Q; }, shape);
+    check_gradients([](const auto& x) { return linalg::qr(x).R; }, shape);
   }
 }
 
@@ -31,7 +39,7 @@ TEST_CASE("qr refuses what it does not know", "[linalg][refusal]") {
         "qr: the mode must be \"reduced\", \"complete\" or \"r\", not \"raw\"");
   CHECK(error_of([] { linalg::qr(ones<Cpu>(2)); }) == "qr: a matrix or a batch of matrices is needed, not [2]");
   const auto a = spread_tensor<Cpu>({3, 2}).requires_grad_();
-  CHECK(error_of([&] { sum(linalg::qr(a, "complete").q).backward(); }) ==
+  CHECK(error_of([&] { sum(linalg::qr(a, "complete").Q).backward(); }) ==
         "qr: mode \"complete\" has no gradient for more rows than columns; use mode \"reduced\"");
 }
 

@@ -47,6 +47,21 @@ TEST_CASE("svd is PyTorch's", "[linalg]") {
   check_recorded("svd, vt", [](const auto& x) { return std::vector{invariants(x[0], false)[3]}; });
 }
 
+TEST_CASE("svd's results have PyTorch's names and are a tuple", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{3, 0, 0}, {0, 4, 0}});
+  auto found = linalg::svd(a);
+  check_close(values_of(found.S), {4, 3});
+  CHECK(found.U.shape() == detail::Shape{2, 2});
+  CHECK(found.Vh.shape() == detail::Shape{3, 3});
+  CHECK(std::get<1>(found).impl() == found.S.impl());
+  Tensor<Cpu, double> u, s, vh;
+  std::tie(u, s, vh) = found;
+  const auto copy = found;
+  found.S = zeros<Cpu, double>({2});
+  check_close(values_of(copy.S), {4, 3});  // its own
+  check_close(values_of(s), {4, 3});
+}
+
 TEST_CASE("svd can be differentiated twice", "[linalg][gradcheck]") {
   for (const detail::Shape& shape : {detail::Shape{2, 3, 3}, detail::Shape{4, 2}, detail::Shape{2, 4}})
     for (const std::size_t i : {0, 1, 2, 3})
@@ -55,10 +70,10 @@ TEST_CASE("svd can be differentiated twice", "[linalg][gradcheck]") {
 
 TEST_CASE("singular vectors of equal singular values have no gradient, singular values have one", "[linalg]") {
   const auto a = eye<Cpu, double>(2).requires_grad_();
-  sum(linalg::svd(a).s).backward();
+  sum(linalg::svd(a).S).backward();
   CHECK(values_of(a.grad()) == std::vector<double>{1, 0, 0, 1});
   a.set_grad({});
-  sum(linalg::svd(a).u * tensor<Cpu, double>({{1, 2}, {3, 4}})).backward();
+  sum(linalg::svd(a).U * tensor<Cpu, double>({{1, 2}, {3, 4}})).backward();
   CHECK(!all(isfinite(a.grad())).item());
 }
 

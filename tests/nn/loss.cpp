@@ -31,6 +31,12 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
   same(nn::MultiLabelMarginLoss<D, double>({.reduction = "sum"})(x, listed),
        multilabel_margin_loss(x, listed, {Reduction::sum}));
   same(nn::GaussianNLLLoss<D, double>({.full = true})(x, y, y), gaussian_nll_loss(x, y, y, {.full = true}));
+  // By position, in PyTorch's order.
+  same(nn::TripletMarginLoss<D, double>(0.5, 1, 1e-3, true)(x, y, sign),
+       triplet_margin_loss(x, y, sign, {.margin = 0.5, .p = 1, .eps = 1e-3, .swap = true}));
+  same(nn::CosineEmbeddingLoss<D, double>(0.2)(x, y, signs), cosine_embedding_loss(x, y, signs, {.margin = 0.2}));
+  same(nn::MarginRankingLoss<D, double>(1)(x, y, sign), margin_ranking_loss(x, y, sign, {.margin = 1}));
+  same(nn::MultiMarginLoss<D, double>(2, 0.5)(x, labels), multi_margin_loss(x, labels, {.p = 2, .margin = 0.5}));
   const auto weight = tensor_of<D>({1, 2, 3});
   same(nn::CrossEntropyLoss<D, double>({.weight = weight, .label_smoothing = 0.1})(x, labels),
        cross_entropy(x, labels, {.weight = weight, .label_smoothing = 0.1}));

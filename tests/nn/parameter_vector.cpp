@@ -32,6 +32,9 @@ TEMPLATE_TEST_CASE("plain tensors as a vector, and back", "", TERN_TEST_DEVICES)
   using D = TestType;
   const auto a = tensor_of<D>({1, 2, 3, 4}, {2, 2}).requires_grad_(), b = tensor_of<D>({5}).requires_grad_();
   CHECK(values_of(nn::parameters_to_vector(std::vector{a.t(), b})) == std::vector<double>{1, 3, 2, 4, 5});
+  CHECK(values_of(nn::parameters_to_vector({b, a})) == std::vector<double>{5, 1, 2, 3, 4});
+  const nn::Parameter<D, double> p(tensor_of<D>({7, 8}));
+  CHECK(values_of(nn::parameters_to_vector(std::vector{p, p})) == std::vector<double>{7, 8, 7, 8});
   nn::vector_to_parameters(tensor_of<D>({6, 7, 8, 9, 10}), std::vector{a, b});
   CHECK(values_of(a) == std::vector<double>{6, 7, 8, 9});
   CHECK(b.item() == 10);

@@ -330,6 +330,19 @@ TEMPLATE_TEST_CASE("attention takes its options without a mask, and PyTorch's po
   same(scaled_dot_product_attention(x, x, y, {}, 0.0, true), expected);
   same(scaled_dot_product_attention(x, x, y, seen, 0, false), scaled_dot_product_attention(x, x, y, seen));
   same(scaled_dot_product_attention(x, x, y, {}), scaled_dot_product_attention(x, x, y));
+  const auto masked = scaled_dot_product_attention(x, x, y, seen), bias = spread_tensor<D>({5, 5}, 3, 4);
+  same(scaled_dot_product_attention(x, x, y, {.attn_mask = seen}), masked);
+  auto added = bias.clone().requires_grad_();
+  const auto with_bias = scaled_dot_product_attention(x, x, y, {.attn_mask = added, .scale = 0.5});
+  same(with_bias, scaled_dot_product_attention(x, x, y, bias, {.scale = 0.5}));
+  with_bias.sum().backward();
+  CHECK(added.grad().defined());
+  CHECK_THAT(error_of([&] { scaled_dot_product_attention(x, x, y, seen, {.attn_mask = seen}); }),
+             Catch::Matchers::ContainsSubstring("scaled_dot_product_attention: two masks"));
+  CHECK_THAT(error_of([&] { scaled_dot_product_attention(x, x, y, {.attn_mask = ones<D, Index>({5, 5})}); }),
+             Catch::Matchers::ContainsSubstring("scaled_dot_product_attention: "));
+  CHECK_THAT(error_of([&] { scaled_dot_product_attention(x, ones<D, double>({1, 2, 5, 3}), y); }),
+             Catch::Matchers::ContainsSubstring("keys [1, 2, 5, 3] must have the size of queries [1, 2, 5, 4]"));
   const auto dropped = [&](const auto& attend) {
     manual_seed(3);
     return values_of(attend());

@@ -55,6 +55,9 @@ TEMPLATE_TEST_CASE("unique gives each element once, in order", "[ops]", TERN_TES
   const auto positional = unique(x, true, false, true);
   CHECK(values_of(positional.counts) == Values{2, 2, 1, 1});
   CHECK_FALSE(positional.inverse_indices.defined());
+  CHECK(values_of(std::get<2>(unique(x, {.return_counts = true}))) == Values{2, 2, 1, 1});
+  const auto [elements, numbers, counts] = positional;
+  CHECK((elements.numel() == 4 && !numbers.defined() && counts.numel() == 4));
   CHECK_FALSE(unique(x, UniqueOptions{}).counts.defined());
   CHECK_FALSE(unique(x, UniqueOptions{}).inverse_indices.defined());
   const auto nothing = unique(zeros<D>({0, 3}), {.return_inverse = true, .return_counts = true});

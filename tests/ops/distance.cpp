@@ -21,6 +21,7 @@ TEMPLATE_TEST_CASE("distances and directions", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(normalize(y, 1, 0)), {0, 0, 0, 1});
   check_close(values_of(normalize(x, {.p = 1, .dim = 0})), {1, 4 / 6., 0, 2 / 6.});
   check_close(values_of(cosine_similarity(x, tensor_of<TestType>({1, 1}), -1)), {7 / std::sqrt(50.), std::sqrt(0.5)});
+  check_close(values_of(cosine_similarity(x, x, {.dim = 0})), {1, 1});
 }
 
 TEMPLATE_TEST_CASE("gradients of distances", "[ops][gradcheck]", TERN_TEST_DEVICES) {

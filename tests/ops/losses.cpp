@@ -57,6 +57,12 @@ TEMPLATE_TEST_CASE("gradients of losses of differences", "[ops][gradcheck]", TER
   CHECK(gradgradcheck(smooth, std::tuple{x, t}));
 }
 
+TEMPLATE_TEST_CASE("reduction and delta by position", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({0, 0}), y = tensor_of<TestType>({0.5, 4});
+  check_close(values_of(huber_loss(x, y, "none", 2)), {0.125, 6});
+  check_close(values_of(smooth_l1_loss(x, y, Reduction::none, 2)), {0.0625, 3});
+}
+
 TEMPLATE_TEST_CASE("smooth_l1_loss with beta 0 is l1_loss", "[ops]", TERN_TEST_DEVICES) {
   auto x = tensor_of<TestType>({-2, 0, 3}).requires_grad_();
   const auto y = smooth_l1_loss(x, zeros_like(x), {.reduction = Reduction::none, .beta = 0});

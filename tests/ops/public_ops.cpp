@@ -536,10 +536,10 @@ const PublicOp public_ops[] = {
     OP(linalg::slogdet, linalg::slogdet(regular(x, y)).logabsdet, tested_in("det", "slogdet is PyTorch's"),
        linalg::slogdet(x)),
     OP(logdet, logdet(definite(x)), tested_in("det", "logdet is"), logdet(x)),
-    OP(linalg::qr, linalg::qr(x).r, tested_in("qr", "qr is PyTorch's"), linalg::qr(z)),
+    OP(linalg::qr, linalg::qr(x).R, tested_in("qr", "qr is PyTorch's"), linalg::qr(z)),
     OP(linalg::eigh, linalg::eigh(definite(x)).eigenvalues, tested_in("eigh", "eigh is PyTorch's"), linalg::eigh(x)),
     OP(linalg::eigvalsh, linalg::eigvalsh(definite(x)), tested_in("eigh", "eigh is PyTorch's"), linalg::eigvalsh(x)),
-    OP(linalg::svd, linalg::svd(x).s, tested_in("svd", "svd is PyTorch's"), linalg::svd(z)),
+    OP(linalg::svd, linalg::svd(x).S, tested_in("svd", "svd is PyTorch's"), linalg::svd(z)),
     OP(linalg::svdvals, linalg::svdvals(x), tested_in("svd", "svd is PyTorch's"), linalg::svdvals(z)),
 
     // views and shape

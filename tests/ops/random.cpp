@@ -275,6 +275,9 @@ TEMPLATE_TEST_CASE("random methods write what their functions write", "[random]"
   CHECK(seeded([&] { return x.uniform_(-1, 1); }) == seeded([&] { return uniform_(x, -1, 1); }));
   CHECK(seeded([&] { return x.exponential_(3); }) == seeded([&] { return exponential_(x, 3); }));
   CHECK(seeded([&] { return x.bernoulli_(0.3); }) == seeded([&] { return bernoulli_(x, 0.3); }));
+  const auto p = full<D>({50}, 0.3);
+  CHECK(seeded([&] { return p.bernoulli(); }) == seeded([&] { return bernoulli(p); }));
+  CHECK(seeded([&] { return randint_like(x, 5); }) == seeded([&] { return randint_like(x, 0, 5); }));
 }
 
 TEMPLATE_TEST_CASE("what is overwritten with random numbers has no gradient", "[random]", TERN_TEST_DEVICES) {

@@ -17,6 +17,8 @@ TEMPLATE_TEST_CASE("losses that compare, by their formulas", "[ops]", TERN_TEST_
   const auto x = tensor_of<D>({-1, 0.5, 2}), y = tensor_of<D>({1, 0.25, 0.5}), sign = tensor_of<D>({1, -1, -1});
   check_close(values_of(margin_ranking_loss(x, y, sign, {0.5, none})), {2.5, 0.75, 2});
   check_close(values_of(hinge_embedding_loss(x, sign, {1, none})), {-1, 0.5, 0});
+  check_close(values_of(margin_ranking_loss(x, y, sign, 0.5, none)), {2.5, 0.75, 2});
+  check_close(values_of(hinge_embedding_loss(x, sign, 0.5, none)), {-1, 0, 0});
   check_close(values_of(soft_margin_loss(x, sign, {none})),
               {std::log1p(std::exp(1.)), std::log1p(std::exp(0.5)), std::log1p(std::exp(2.))});
   const auto p = tensor_of<D>({0.5, 0, 0.5});
@@ -35,6 +37,8 @@ TEMPLATE_TEST_CASE("losses that compare, by their formulas", "[ops]", TERN_TEST_
   CHECK(triplet_margin_loss(anchor, far, near, {.eps = 0}).item() == 0);
   CHECK(triplet_margin_loss(anchor, far, near, {.margin = 3, .eps = 0, .swap = true}).item() ==
         Approx(5 - std::sqrt(13.)));
+  CHECK(triplet_margin_loss(anchor, far, near, 3, 2, 0, true).item() == Approx(5 - std::sqrt(13.)));
+  CHECK(triplet_margin_loss(anchor, near, far, 0.5).item() == Approx(3.5));
   CHECK(soft_margin_loss(full<D, float>({1}, -1000), ones<D, float>({1})).item() == 1000);
 }
 

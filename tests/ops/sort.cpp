@@ -249,6 +249,11 @@ TEMPLATE_TEST_CASE("searchsorted and bucketize count what is smaller", "[ops]", 
                                               [&](double x) { return std::isnan(v) || x < v || (right && x == v); })));
     CHECK(values_of(searchsorted(tensor_of<D>(limits), tensor_of<D>(values), right)) == expected);
     CHECK(values_of(bucketize(tensor_of<D, float>(values), tensor_of<D, float>(limits), right)) == expected);
+    const auto x = tensor_of<D>(values), bounds = tensor_of<D>(limits);
+    CHECK(values_of(bucketize(x, bounds, {.right = right})) == expected);
+    CHECK(values_of(bucketize(x, bounds, false, right)) == expected);
+    CHECK(values_of(searchsorted(bounds, x, {.right = right})) == expected);
+    CHECK(values_of(searchsorted(bounds, x, true, right)) == expected);
   }
   const auto rows = tensor_of<D>({1, 2, 3, 10, 20, 30}, {2, 3});
   CHECK(values_of(searchsorted(rows, tensor_of<D>({2, 15}, {2, 1}))) == std::vector<double>{1, 1});

@@ -118,6 +118,12 @@ TEMPLATE_TEST_CASE("gradients of plain tensors are clipped", "", TERN_TEST_DEVIC
   (3 * x + 4 * y).sum().backward();
   CHECK(optim::clip_grad_norm_({x, y}, 1).item() == 5);
   check_close(values_of(x.grad()), {0.6}, 1e-6);
+  const nn::Linear<D> layer(1, 1);
+  layer(full<D>({1, 1}, 2)).sum().backward();
+  CHECK(optim::clip_grad_norm_(layer.weight, 1).item() == 2);
+  CHECK(optim::clip_grad_norm_(std::vector{layer.weight, layer.bias}, 9).item() == Approx(std::sqrt(2)));
+  optim::clip_grad_value_(layer.weight, 0.5);
+  check_close(values_of(layer.weight.grad()), {0.5});
   optim::clip_grad_value_({x, y}, 0.7);
   check_close(values_of(y.grad()), {0.7}, 1e-6);
   optim::clip_grad_value_(std::vector{x, y}, 0.5);

@@ -90,6 +90,24 @@ TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", 
   CHECK(elements(to_string(x)) == "tensor([4611686018427387904, 4611686018427387905]");
 }
 
+TEST_CASE("set_printoptions changes digits, length and notation", "[print]") {
+  const auto x = tensor<Cpu, double>({1.23456789, 2});
+  set_printoptions({.precision = 7});
+  CHECK(elements(to_string(x)) == "tensor([1.2345679, 2.0000000]");
+  set_printoptions({.precision = 2, .sci_mode = true});
+  CHECK(elements(to_string(x)) == "tensor([1.23e+00, 2.00e+00]");
+  set_printoptions({.sci_mode = false});
+  CHECK(elements(to_string(tensor<Cpu>({1e-5, 1}))) == "tensor([0.0000, 1.0000]");
+  set_printoptions({.threshold = 5, .edgeitems = 1});
+  CHECK(elements(to_string(arange<Cpu, Index>(6))) == "tensor([0,  ..., 5]");
+  set_printoptions({.linewidth = 12});
+  CHECK(elements(to_string(arange<Cpu, Index>(4))) == "tensor([0,\n        1,\n        2,\n        3]");
+  set_printoptions();
+  CHECK(elements(to_string(x)) == "tensor([1.2346, 2.0000]");
+  CHECK_THAT(tern_test::error_of([] { set_printoptions({.precision = 99}); }),
+             Catch::Matchers::Contains("set_printoptions: precision must be from 0 to 50, not 99"));
+}
+
 TEMPLATE_TEST_CASE("shapes, element types and devices have texts", "[print]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D, Index>({2, 3});

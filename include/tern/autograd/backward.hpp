@@ -155,6 +155,17 @@ void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool crea
   detail::backward(checked({"backward", here}), gradient.impl(), retain_graph, create_graph, here);
 }
 
+template <Device D, Element T>
+template <std::same_as<BackwardOptions> Options>
+void Tensor<D, T>::backward(const Tensor& gradient, const Options& options, CallSite here) const {
+  backward(gradient, options.retain_graph, options.create_graph, here);
+}
+template <Device D, Element T>
+template <std::same_as<BackwardOptions> Options>
+void Tensor<D, T>::backward(const Options& options, CallSite here) const {
+  backward(Tensor(), options, here);
+}
+
 /// The options of grad().
 struct GradOptions {
   bool retain_graph = false;
@@ -240,6 +251,29 @@ template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs,
                                GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector(inputs), {}, options, here);
+}
+
+/// The same with respect to a network's parameters(), or a std::vector of nn::Parameters.
+template <class D, class T, std::derived_from<Tensor<D, T>> X>
+  requires(!std::same_as<X, Tensor<D, T>>)
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs, GradOptions options = {},
+                               CallSite here = {}) {
+  return grad<D, T>(std::vector{output}, std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()), {}, options, here);
+}
+template <class D, class T, std::derived_from<Tensor<D, T>> X>
+  requires(!std::same_as<X, Tensor<D, T>>)
+std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, const std::vector<X>& inputs,
+                               GradOptions options, CallSite here = {}) {
+  return grad<D, T>(std::vector(outputs), std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()), {}, options, here);
+}
+template <class D, class T, std::derived_from<Tensor<D, T>> X>
+  requires(!std::same_as<X, Tensor<D, T>>)
+std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, const std::vector<X>& inputs,
+                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {},
+                               bool retain_graph = false, bool create_graph = false, bool allow_unused = false,
+                               CallSite here = {}) {
+  return grad<D, T>(std::vector(outputs), std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()),
+                    std::vector(gradients), GradOptions{retain_graph, create_graph, allow_unused}, here);
 }
 
 /// The gradient of one output with respect to one input.

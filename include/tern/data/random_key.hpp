@@ -34,7 +34,7 @@ TERN_API RandomState batch_state(const RandomKey& key);
 /// the program's random numbers, so that the next epoch has others.
 class EpochDraws {
  public:
-  explicit EpochDraws(std::size_t slots) : has_drawn_(slots, false) {}
+  explicit EpochDraws(std::size_t slot_count) : has_drawn_(slot_count, false) {}
   void made(std::size_t slot, const tern::detail::OwnRandomScope& random) { has_drawn_[slot] = random.has_drawn(); }
   void taken(std::size_t slot) {
     if (has_drawn_[slot] && !std::exchange(is_counted_, true)) tern::detail::next_seed();

@@ -99,6 +99,10 @@ bool check_gradients(const CallSite& op, const F& f, const DoubleTensors<D>& inp
   return true;
 }
 
+/// A Tensor<D, double>, or an nn::Parameter, which is one.
+template <class X, class D>
+concept DoubleTensorOn = std::derived_from<X, Tensor<D, double>>;
+
 /// Turns f of several tensors into a function of a list.
 template <class D, class F, std::size_t... I>
 auto of_list(const F& f, std::index_sequence<I...>) {
@@ -125,19 +129,19 @@ bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, Gradche
 }
 
 /// The same for f(x, y, ...): gradcheck(f, {x, y}), or std::tuple{x, y}.
-template <class F, Device D, std::same_as<Tensor<D, double>>... X>
-bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {},
-               CallSite here = {}) {
-  const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
+template <class F, class First, detail::DoubleTensorOn<typename First::device_type>... X>
+  requires detail::DoubleTensorOn<First, typename First::device_type>
+bool gradcheck(const F& f, const std::tuple<First, X...>& inputs, GradcheckOptions options = {}, CallSite here = {}) {
+  using D = typename First::device_type;
+  const auto list = std::apply([](const auto&... x) { return detail::DoubleTensors<D>{x...}; }, inputs);
   return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
-
-/// The same for f(x).
 template <class F, Device D, std::size_t N>
 bool gradcheck(const F& f, const Tensor<D, double> (&inputs)[N], GradcheckOptions options = {}, CallSite here = {}) {
   return gradcheck(detail::of_list<D>(f, std::make_index_sequence<N>{}), std::vector(inputs, inputs + N), options,
                    here);
 }
+/// The same for f(x).
 template <class F, Device D>
 bool gradcheck(const F& f, const Tensor<D, double>& input, GradcheckOptions options = {}, CallSite here = {}) {
   return gradcheck(f, std::tuple<Tensor<D, double>>(input), options, here);
@@ -162,10 +166,12 @@ bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckO
   }
   return true;
 }
-template <class F, Device D, std::same_as<Tensor<D, double>>... X>
-bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {},
+template <class F, class First, detail::DoubleTensorOn<typename First::device_type>... X>
+  requires detail::DoubleTensorOn<First, typename First::device_type>
+bool gradgradcheck(const F& f, const std::tuple<First, X...>& inputs, GradcheckOptions options = {},
                    CallSite here = {}) {
-  const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
+  using D = typename First::device_type;
+  const auto list = std::apply([](const auto&... x) { return detail::DoubleTensors<D>{x...}; }, inputs);
   return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
 template <class F, Device D, std::size_t N>

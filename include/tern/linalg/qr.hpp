@@ -1,5 +1,6 @@
 // QR factorisation.
 #pragma once
+#include "../core/named_tuple.hpp"
 #include "../backend/cpu/linalg/qr.hpp"
 #include "../ops/cat.hpp"
 #include "solve_triangular.hpp"
@@ -53,8 +54,13 @@ namespace linalg {
 
 /// The results of qr: a = Q R with orthonormal columns of Q and an upper triangular R.
 template <class D, class T>
-struct QrFactors {
-  Tensor<D, T> q, r;
+struct QrFactors : std::tuple<Tensor<D, T>, Tensor<D, T>> {
+  using Tuple = std::tuple<Tensor<D, T>, Tensor<D, T>>;
+  Tensor<D, T>& Q = std::get<0>(*this);
+  Tensor<D, T>& R = std::get<1>(*this);
+
+  QrFactors(Tensor<D, T> q, Tensor<D, T> r) : Tuple(std::move(q), std::move(r)) {}
+  TERN_NAMED_TUPLE(QrFactors)
 };
 
 /// The QR factorisation of a [.., m, n]. With mode "reduced", Q is [.., m, k] and R [.., k, n], k = min(m, n); with
@@ -99,6 +105,8 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite
 using linalg::qr;
 
 }}  // namespace tern
+
+TERN_NAMED_TUPLE_SIZE(tern::linalg::QrFactors, 2)
 
 #ifndef TERN_COMPILED
 #include "qr.ipp"

@@ -1,5 +1,6 @@
 // Singular values and vectors.
 #pragma once
+#include "../core/named_tuple.hpp"
 #include "../backend/cpu/linalg/svd.hpp"
 #include "matrices.hpp"
 
@@ -71,8 +72,14 @@ namespace linalg {
 /// The results of svd: a = U diag(s) Vᵀ with the singular values s in descending order, and orthonormal columns of U
 /// and rows of Vᵀ.
 template <class D, class T>
-struct SingularValues {
-  Tensor<D, T> u, s, vh;
+struct SingularValues : std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>> {
+  using Tuple = std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>>;
+  Tensor<D, T>& U = std::get<0>(*this);
+  Tensor<D, T>& S = std::get<1>(*this);
+  Tensor<D, T>& Vh = std::get<2>(*this);
+
+  SingularValues(Tensor<D, T> u, Tensor<D, T> s, Tensor<D, T> vh) : Tuple(std::move(u), std::move(s), std::move(vh)) {}
+  TERN_NAMED_TUPLE(SingularValues)
 };
 
 /// The singular value decomposition of a [.., m, n]. U is [.., m, m] and Vᵀ [.., n, n]; without full_matrices they have
@@ -115,7 +122,7 @@ template <Device D, Floating T>
 Tensor<D, T> svdvals(const Tensor<D, T>& a, CallSite here = {}) {
   const CallScope scope({"svdvals", here});
   a.checked("svdvals");
-  if (tern::detail::records(a)) return svd(a, false, here).s;
+  if (tern::detail::records(a)) return svd(a, false, here).S;
   detail::check_computable<D, T, detail::backend::Svd>();
   detail::check_matrices("svdvals", *a.impl());
   const Tensor<D, T> in = detail::dense(a);
@@ -126,3 +133,5 @@ Tensor<D, T> svdvals(const Tensor<D, T>& a, CallSite here = {}) {
 
 }  // namespace linalg
 }}  // namespace tern
+
+TERN_NAMED_TUPLE_SIZE(tern::linalg::SingularValues, 3)

@@ -38,6 +38,10 @@ template <class M, class... X>
 [[gnu::noinline]] auto call(Hooks* hooks, M& module, const CallSite& here, X&&... x) {
   if constexpr (refuses<M, X...>) {
     return refuse<M>(x...);
+  } else if constexpr (!requires { module.forward(static_cast<X &&>(x)...); }) {
+    static_assert(sizeof(M) == 0,
+                  "the module's forward() does not take these arguments: convert an element type with .to(f32) or "
+                  ".to(i64), and give an AnyTensor a type with .as<Cpu, float>()");
   } else {
     const CallScope scope(here);
     const tern::detail::Range range(M::type_name());

@@ -5,21 +5,37 @@
 #include "../ops/ctc_loss.hpp"
 #include "../ops/losses.hpp"
 #include "../ops/ranking_losses.hpp"
+#include "../core/number.hpp"
 #include "module.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
+namespace detail {
+/// A number of a call as a member of options.
+template <class X>
+auto option(X x) {
+  if constexpr (std::is_same_v<X, bool>) return x;
+  else return static_cast<double>(x);
+}
+/// Options that begin with a number, and these numbers in their order.
+template <class Options, class... X>
+concept OptionsBeginWith = (std::is_arithmetic_v<X> && ...) && requires(X... x) { Options{option(x)...}; };
+}  // namespace detail
+
 /// A module of one loss: forward(inputs…) calls function(inputs…, options).
-#define TERN_LOSS_MODULE(Name, Options, function)                         \
-  template <Device D, Element T = float>                                  \
-  struct Name : Module<D, T> {                                            \
-    Options options{};                                                    \
-    explicit Name(Options chosen) : options(std::move(chosen)) {}         \
-    TERN_FIELDS(Name, options)                                            \
-    template <class... X>                                                 \
-    Tensor<D, T> forward(const Tensor<D, T>& x, const X&... rest) const { \
-      return function(x, rest..., options);                               \
-    }                                                                     \
+#define TERN_LOSS_MODULE(Name, Options, function)                                                     \
+  template <Device D, Element T = float>                                                              \
+  struct Name : Module<D, T> {                                                                        \
+    Options options{};                                                                                \
+    explicit Name(Options chosen) : options(std::move(chosen)) {}                                     \
+    template <tern::detail::PlainNumber N, class... More>                                             \
+      requires detail::OptionsBeginWith<Options, N, More...>                                          \
+    explicit Name(N first, More... more) : options{detail::option(first), detail::option(more)...} {} \
+    TERN_FIELDS(Name, options)                                                                        \
+    template <class... X>                                                                             \
+    Tensor<D, T> forward(const Tensor<D, T>& x, const X&... rest) const {                             \
+      return function(x, rest..., options);                                                           \
+    }                                                                                                 \
   };
 
 TERN_LOSS_MODULE(MSELoss, LossOptions, mse_loss)

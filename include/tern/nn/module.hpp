@@ -110,6 +110,21 @@ struct Module : ModuleBase {
   friend std::type_identity<Module> module_base_(const Module*, std::type_identity<M>) {
     return {};
   }
+
+  // Of a class without TERN_FIELDS, whose methods hide these.
+  using Own = Tensor<D, T>;
+#define TERN_NEEDS_FIELDS(Result, method)                                                                          \
+  template <class M = Module>                                                                                      \
+  Result method const {                                                                                            \
+    static_assert(sizeof(M) == 0, "a module's class ends with a list of its members: TERN_FIELDS(Net, fc1, fc2)"); \
+    return Result();                                                                                               \
+  }
+  TERN_NEEDS_FIELDS(std::vector<Own>, parameters())
+  TERN_NEEDS_FIELDS(StateDict, state_dict())
+  TERN_NEEDS_FIELDS(void, train(bool = true))
+  TERN_NEEDS_FIELDS(void, eval())
+  TERN_NEEDS_FIELDS(Own, operator()(const auto&...))
+#undef TERN_NEEDS_FIELDS
 };
 
 /// The learned tensors with their names: for (auto& p : net.parameters()) p.mul_(0.5). A tied one is listed once. If
@@ -234,18 +249,32 @@ auto converted(const M& module, const D2* device = nullptr) {
   }                                                                                                                   \
   Self* operator->() { return this; }                                                                                 \
   const Self* operator->() const { return this; }                                                                     \
-  Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }  \
+  Self clone(::tern::CallSite here_ = {}) const {                                                                     \
+    const ::tern::CallScope scope_(here_);                                                                            \
+    return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this);                       \
+  }                                                                                                                   \
   template <::tern::Device D_>                                                                                        \
-  auto to(D_ device = ::tern::detail::current_device<D_>()) const {                                                   \
+  auto to(D_ device, ::tern::CallSite here_ = {}) const {                                                             \
+    const ::tern::CallScope scope_(here_);                                                                            \
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \
   }                                                                                                                   \
+  template <::tern::Device D_>                                                                                        \
+  auto to(::tern::CallSite here_ = {}) const {                                                                        \
+    const ::tern::CallScope scope_(here_);                                                                            \
+    return to(::tern::detail::current_device<D_>(), here_);                                                           \
+  }                                                                                                                   \
   template <class C_ = ::tern::Cpu>                                                                                   \
-  auto cpu() const {                                                                                                  \
-    return to(C_{});                                                                                                  \
+  auto cpu(::tern::CallSite here_ = {}) const {                                                                       \
+    return to(C_{}, here_);                                                                                           \
   }                                                                                                                   \
   template <class C_ = ::tern::Cuda>                                                                                  \
-  auto cuda(int ordinal = ::tern::detail::current_device<::tern::detail::included<C_>>().ordinal) const {             \
-    return to(C_{ordinal});                                                                                           \
+  auto cuda(::tern::CallSite here_ = {}) const {                                                                      \
+    const ::tern::CallScope scope_(here_);                                                                            \
+    return to(::tern::detail::current_device<::tern::detail::included<C_>>(), here_);                                 \
+  }                                                                                                                   \
+  template <class C_ = ::tern::Cuda>                                                                                  \
+  auto cuda(int ordinal, ::tern::CallSite here_ = {}) const {                                                         \
+    return to(::tern::detail::included<C_>{ordinal}, here_);                                                          \
   }                                                                                                                   \
   template <::std::convertible_to<::std::string_view> Text_>                                                          \
   auto to(const Text_&) const {                                                                                       \
@@ -253,7 +282,8 @@ auto converted(const M& module, const D2* device = nullptr) {
                   "a device is part of a module's type, not a text: write net.cpu() or net.cuda()");                  \
   }                                                                                                                   \
   template <::tern::Element U_>                                                                                       \
-  auto to(::tern::detail::Type<U_>) const {                                                                           \
+  auto to(::tern::detail::Type<U_>, ::tern::CallSite here_ = {}) const {                                              \
+    const ::tern::CallScope scope_(here_);                                                                            \
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                              \
   }                                                                                                                   \
   TERN_CALLS_(Self, )                                                                                                 \

@@ -98,6 +98,20 @@ std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
 
 }  // namespace detail
 
+namespace detail {
+/// Error if others hold the parameter that a tensor is to replace.
+TERN_API void check_replaced(const tern::detail::TensorImpl* parameter);
+}  // namespace detail
+
+// A tensor in a parameter's place. What else holds the parameter would go on with the one before: an optimiser would
+// never move the new one.
+#define TERN_PARAMETER_ASSIGNMENT_        \
+  template <std::same_as<Tensor<D, T>> X> \
+  Parameter& operator=(const X& x) {      \
+    detail::check_replaced(this->impl()); \
+    return *this = Parameter(x);          \
+  }
+
 /// A learned tensor: a module's member, and a leaf that requires a gradient. parameters() lists it, and the module's
 /// requires_grad_() freezes it. It is made of any tensor, `nn::Parameter<D, T> scale{ones<D, T>({3})}`, and is used as
 /// one. A member that is a plain Tensor is a buffer: in state_dict(), to() and clone(), but never trained, so one that
@@ -110,6 +124,7 @@ class Parameter : public Tensor<D, T>, public tern::detail::Registered {
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
     if (this->defined()) detail::outliving(*this), this->requires_grad_();
   }
+  TERN_PARAMETER_ASSIGNMENT_
 
   /// The elements in the type that T is calculated in, compute_t<T>.
   const Tensor<D, T>& promoted() const { return *this; }
@@ -124,6 +139,7 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
     if (this->defined()) detail::outliving(*this), this->requires_grad_();
   }
+  TERN_PARAMETER_ASSIGNMENT_
   explicit Parameter(std::shared_ptr<detail::Original> original)
       : Tensor<D, T>(original->rounded().template as<D, T>()), original_(std::move(original)) {}
 
@@ -137,6 +153,8 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
  private:
   std::shared_ptr<detail::Original> original_;
 };
+
+#undef TERN_PARAMETER_ASSIGNMENT_
 
 /// A module's tensor that is not learned, such as running statistics: PyTorch's register_buffer(). It is in
 /// state_dict(), to() and clone(), but not in parameters(). Its elements are of type compute_t<T>, so those of a 16-bit

@@ -14,6 +14,12 @@ TERN_COLD void Original::use_rounded() {
   convert({this});
 }
 
+TERN_COLD void check_replaced(const tern::detail::TensorImpl* parameter) {
+  if (parameter && !parameter->refs.unique())
+    Error::fail("nn::Parameter", {"a tensor replaces a parameter that others hold, such as an optimiser: write its "
+                                  "elements, p.copy_(x), or make a new one of it, p = nn::Parameter<D, T>(x)"});
+}
+
 TERN_INLINE void Original::convert(const std::vector<Original*>& originals) {
   const NoGradGuard off;
   originals[0]->ops_.round(originals.data(), originals.size());

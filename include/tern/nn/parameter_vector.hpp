@@ -37,13 +37,19 @@ void vector_to_parameters(const Tensor<D, T>& vector,
   }
 }
 
-/// The same for plain tensors.
-template <Device D, Element T>
-Tensor<D, T> parameters_to_vector(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+/// The same for plain tensors, or a std::vector of nn::Parameters.
+template <class X>
+  requires requires { typename X::device_type; }
+auto parameters_to_vector(const std::vector<X>& tensors, CallSite here = {}) {
   return parameters_to_vector(tern::detail::parameters_of(tensors), here);
 }
 template <Device D, Element T>
-void vector_to_parameters(const Tensor<D, T>& vector, const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+Tensor<D, T> parameters_to_vector(std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) {
+  return parameters_to_vector(std::vector<Tensor<D, T>>(tensors), here);
+}
+template <Device D, Element T, class X>
+  requires requires { typename X::device_type; }
+void vector_to_parameters(const Tensor<D, T>& vector, const std::vector<X>& tensors, CallSite here = {}) {
   vector_to_parameters(vector, tern::detail::parameters_of(tensors), here);
 }
 

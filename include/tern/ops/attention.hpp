@@ -12,6 +12,7 @@ namespace tern { inline namespace TERN_BUILD {
 
 struct AttentionOptions {
   detail::ByName by_name{};
+  AnyTensor attn_mask{};  // bool or elements as the query's; the function's mask argument, by name
   double dropout_p = 0;
   bool is_causal = false;         // query i sees keys 0 … i
   std::optional<double> scale{};  // by default 1 / √(size of a query)
@@ -206,8 +207,12 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
                                           CallSite here = {}) {
   const CallSite op{"scaled_dot_product_attention", here};
   const CallScope scope(op);
+  if (options.attn_mask.defined()) Error::fail(op, {"two masks: an argument, and the option attn_mask"});
   if (query.checked(op)->ndim < 2 || key.checked(op)->ndim < 2 || value.checked(op)->ndim < 2)
     Error::fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
+  if (query.size(-1) != key.size(-1) || key.size(-2) != value.size(-2))
+    Error::fail(op, {"keys ", key.shape(), " must have the size of queries ", query.shape(),
+                     " and the number of values ", value.shape()});
   if (mask.defined() && options.is_causal) Error::fail(op, {"a mask and is_causal exclude each other"});
   Tensor<D, T> k = key, v = value;
   Index group = 1;
@@ -268,6 +273,14 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
 template <Device D, Floating T, std::same_as<AttentionOptions> Options = AttentionOptions>
 Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                                           const Options& options, CallSite here = {}) {
+  if (options.attn_mask.defined()) {
+    const CallScope scope({"scaled_dot_product_attention", here});
+    AttentionOptions others = options;
+    others.attn_mask = {};
+    if (options.attn_mask.template is<D, bool>())
+      return scaled_dot_product_attention(query, key, value, options.attn_mask.template as<D, bool>(), others);
+    return scaled_dot_product_attention(query, key, value, options.attn_mask.template as<D, T>(), others);
+  }
   return scaled_dot_product_attention(query, key, value, Tensor<D, T>(), options, here);
 }
 template <Device D, Floating T, class Mask = T>

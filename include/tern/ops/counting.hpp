@@ -1,6 +1,7 @@
 // Elements counted and looked for: unique, unique_consecutive, bincount, histc, isin. Their results are not on the
 // tape.
 #pragma once
+#include "../core/named_tuple.hpp"
 #include "take.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -15,9 +16,14 @@ struct UniqueOptions {
 /// The different elements in ascending order; for each element of the input the position of its equal, and how often
 /// each occurs. What was not asked for is undefined.
 template <class D, class T>
-struct UniqueElements {
-  Tensor<D, T> output;
-  Tensor<D, Index> inverse_indices, counts;
+struct UniqueElements : std::tuple<Tensor<D, T>, Tensor<D, Index>, Tensor<D, Index>> {
+  using Tuple = std::tuple<Tensor<D, T>, Tensor<D, Index>, Tensor<D, Index>>;
+  Tensor<D, T>& output = std::get<0>(*this);
+  Tensor<D, Index>& inverse_indices = std::get<1>(*this);
+  Tensor<D, Index>& counts = std::get<2>(*this);
+
+  UniqueElements() = default;
+  TERN_NAMED_TUPLE(UniqueElements)
 };
 
 namespace detail {
@@ -204,3 +210,5 @@ Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_eleme
 TERN_SAME_PLACE(isin)
 
 }}  // namespace tern
+
+TERN_NAMED_TUPLE_SIZE(tern::UniqueElements, 3)

@@ -31,9 +31,9 @@ TERN_API void check_classes(const CallSite& op, const Array& x, const Array* wei
 /// x's shape without the dimension of classes. Error unless target has this shape.
 TERN_API Shape check_target(const CallSite& op, const Array& x, const Array& target);
 
-inline void check_smoothing(double smoothing) {
+inline void check_smoothing(double smoothing, CallSite here) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    Error::fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
+    Error::fail({"cross_entropy", here}, {"label_smoothing must lie in [0, 1], not ", smoothing});
 }
 
 /// x without gaps, but for those between rows that a product has left.
@@ -125,7 +125,7 @@ Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
-  detail::check_smoothing(options.label_smoothing);
+  detail::check_smoothing(options.label_smoothing, here);
   return detail::class_cross_entropy(
       {"cross_entropy", here},
       {"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false}, x, target,
@@ -138,7 +138,7 @@ template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
   using namespace detail;
-  check_smoothing(options.label_smoothing);
+  check_smoothing(options.label_smoothing, here);
   check_classes({"cross_entropy", here}, *x.checked({"cross_entropy", here}), options.weight.impl());
   if (!detail::same_shape(*x.impl(), *target.checked({"cross_entropy", here})))
     Error::fail({"cross_entropy", here}, {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ",
@@ -161,6 +161,19 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
 
 TERN_LOSS_WITH_WEIGHT(nll_loss)
 TERN_LOSS_WITH_WEIGHT(cross_entropy)
+
+/// Refuses classes of another type than int64.
+#define TERN_CLASSES_ARE_INT64(loss)                                                          \
+  template <Device D, Floating T, std::integral Y, class... Rest>                             \
+    requires(!std::same_as<Y, Index>)                                                         \
+  Tensor<D, T> loss(const Tensor<D, T>& x, const Tensor<D, Y>&, const Rest&...) {             \
+    static_assert(std::same_as<Y, Index>, #loss ": classes are of int64, as target.to(i64)"); \
+    return x;                                                                                 \
+  }
+TERN_CLASSES_ARE_INT64(nll_loss)
+TERN_CLASSES_ARE_INT64(cross_entropy)
+#undef TERN_CLASSES_ARE_INT64
+
 TERN_SAME_PLACE(nll_loss)
 TERN_SAME_PLACE(cross_entropy)
 

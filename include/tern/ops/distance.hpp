@@ -96,6 +96,17 @@ Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, I
   x1.checked({"cosine_similarity", here}), x2.checked({"cosine_similarity", here});
   return detail::rounded_once(cosine, x1, x2);
 }
+struct CosineSimilarityFuncOptions {
+  detail::ByName by_name{};
+  Index dim = 1;
+  double eps = 1e-8;
+};
+/// The same with options by name.
+template <Device D, Floating T>
+Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2,
+                               const CosineSimilarityFuncOptions& options, CallSite here = {}) {
+  return cosine_similarity(x1, x2, options.dim, options.eps, here);
+}
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // Reading by index and its adjoint, adding by index: index_select and index_add, gather and scatter_add.
 #pragma once
+#include "../core/named_tuple.hpp"
 #include <tuple>
 
 #include "../backend/gather.hpp"
@@ -18,11 +19,7 @@ struct ValuesAndIndices : std::tuple<Tensor<D, T>, Tensor<D, Index>> {
   Tensor<D, Index>& indices = std::get<1>(*this);
 
   ValuesAndIndices(Tensor<D, T> first, Tensor<D, Index> second) : Tuple(std::move(first), std::move(second)) {}
-  ValuesAndIndices(const ValuesAndIndices& other) : Tuple(other) {}
-  ValuesAndIndices& operator=(const ValuesAndIndices& other) {
-    Tuple::operator=(other);
-    return *this;
-  }
+  TERN_NAMED_TUPLE(ValuesAndIndices)
 };
 
 namespace detail {
@@ -269,11 +266,7 @@ ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, In
 
 }}  // namespace tern
 
-template <class D, class T>
-struct std::tuple_size<tern::ValuesAndIndices<D, T>> : std::integral_constant<std::size_t, 2> {};
-template <std::size_t I, class D, class T>
-struct std::tuple_element<I, tern::ValuesAndIndices<D, T>>
-    : std::tuple_element<I, typename tern::ValuesAndIndices<D, T>::Tuple> {};
+TERN_NAMED_TUPLE_SIZE(tern::ValuesAndIndices, 2)
 
 #ifndef TERN_COMPILED
 #include "gather.ipp"

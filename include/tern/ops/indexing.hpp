@@ -208,9 +208,9 @@ class Indexed {
 
  private:
   struct Chosen {
-    int dim, dims;           // the dimensions that it covers
+    int dim = 0, dims = 0;   // the dimensions that it covers
     Tensor<D, Index> index;  // of a mask: undefined until its positions are needed
-    bool shaped;             // it adds dimensions to the result; a 0-d tensor acts like a number
+    bool shaped = false;     // it adds dimensions to the result; a 0-d tensor acts like a number
     Tensor<D, bool> mask{};
   };
 

@@ -270,7 +270,7 @@ TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, d
                                                            CallSite))
 TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, detail::RealNumber, bool,
                                                            CallSite))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(MinMax<Cpu, float> aminmax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, CallSite))
 TERN_INSTANCE(Tensor<Cpu> histc(const Tensor<Cpu>&, Index, detail::RealNumber, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu>&, CallSite))

@@ -85,6 +85,11 @@ Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, Huber
       [delta](auto d) { return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)); },
       [delta](auto g, auto d) { return g * where(abs(d) < delta, d, delta * sign(d)); }, x, target);
 }
+template <Device D, Floating T>
+Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, detail::ReductionChoice reduction,
+                        detail::RealNumber delta, CallSite here = {}) {
+  return huber_loss(x, target, {reduction, delta}, here);
+}
 
 /// With d = x - target: d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
 template <Device D, Floating T>
@@ -96,6 +101,11 @@ Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, S
       {"smooth_l1_loss", here}, options.reduction,
       [beta](auto d) { return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta); },
       [beta](auto g, auto d) { return g * where(abs(d) < beta, d / beta, sign(d)); }, x, target);
+}
+template <Device D, Floating T>
+Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, detail::ReductionChoice reduction,
+                            detail::RealNumber beta, CallSite here = {}) {
+  return smooth_l1_loss(x, target, {reduction, beta}, here);
 }
 
 TERN_SAME_PLACE(mse_loss)

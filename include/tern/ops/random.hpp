@@ -240,6 +240,10 @@ Tensor<D, U> randint_like(const Tensor<D, T>& x, Index low, Index high, detail::
   const CallScope scope({"randint_like", here});
   return randint<D, U>(low, high, x.shape(), x.device());
 }
+template <class D, class T, Element U = T>
+Tensor<D, U> randint_like(const Tensor<D, T>& x, Index high, detail::Type<U> type = {}, CallSite here = {}) {
+  return randint_like(x, 0, high, type, here);
+}
 
 }}  // namespace tern
 

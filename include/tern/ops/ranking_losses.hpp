@@ -98,6 +98,12 @@ Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2,
   };
   return detail::derived_loss(op, options.reduction, f, x1, x2, target);
 }
+template <Device D, Floating T>
+Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
+                                 detail::RealNumber margin, detail::ReductionChoice reduction = Reduction::mean,
+                                 CallSite here = {}) {
+  return margin_ranking_loss(x1, x2, target, {margin, reduction}, here);
+}
 
 /// x where target is 1, max(margin - x, 0) where it is -1. The target gets no gradient.
 template <Device D, Floating T>
@@ -108,6 +114,11 @@ Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& tar
   };
   target.checked({"hinge_embedding_loss", here});
   return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target.detach());
+}
+template <Device D, Floating T>
+Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, detail::RealNumber margin,
+                                  detail::ReductionChoice reduction = Reduction::mean, CallSite here = {}) {
+  return hinge_embedding_loss(x, target, {margin, reduction}, here);
 }
 
 /// log(1 + e^(-target x)). target is 1 or -1.
@@ -126,6 +137,7 @@ template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
                                  TripletMarginLossOptions options = {}, CallSite here = {}) {
   const CallSite op{"triplet_margin_loss", here};
+  const CallScope scope(op);
   if (!(options.margin > 0)) Error::fail(op, {"margin must be positive, not ", options.margin});
   detail::check_same_dims(op, *anchor.checked(op), *positive.checked(op));
   detail::check_same_dims(op, *anchor.impl(), *negative.checked(op));
@@ -140,6 +152,13 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
     return detail::derived_loss(op, options.reduction, f, near, far);
   };
   return detail::rounded_once(loss, anchor, positive, negative);
+}
+template <Device D, Floating T>
+Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
+                                 detail::RealNumber margin, detail::RealNumber p = 2, detail::RealNumber eps = 1e-6,
+                                 detail::Positional<bool> swap = false,
+                                 detail::ReductionChoice reduction = Reduction::mean, CallSite here = {}) {
+  return triplet_margin_loss(anchor, positive, negative, {margin, p, eps, swap, reduction}, here);
 }
 
 /// 1 - c where target is 1, max(c - margin, 0) where it is -1, with the cosine c of the rows of x1 and x2. target is a
@@ -167,6 +186,12 @@ Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x
   };
   return detail::rounded_once(loss, x1, x2, target);
 }
+template <Device D, Floating T>
+Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
+                                   detail::RealNumber margin, detail::ReductionChoice reduction = Reduction::mean,
+                                   CallSite here = {}) {
+  return cosine_embedding_loss(x1, x2, target, {margin, reduction}, here);
+}
 
 /// The sum over the wrong classes j of max(margin - x[target] + x[j], 0)^p / C, for scores x [N, C] or [C].
 template <Device D, Floating T>
@@ -189,6 +214,12 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
     return detail::reduced(sums, options.reduction, here);
   };
   return detail::rounded_once(loss, x);
+}
+template <Device D, Floating T>
+Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target, detail::RealNumber p,
+                               detail::RealNumber margin = 1, detail::ReductionChoice reduction = Reduction::mean,
+                               CallSite here = {}) {
+  return multi_margin_loss(x, target, {p, margin, reduction}, here);
 }
 
 /// The mean over the classes of binary_cross_entropy_with_logits, for scores x and targets from 0 to 1, both [.., C].

@@ -156,6 +156,7 @@ Tensor<D, U> mean(const Tensor<D, T>& x, detail::Type<U> dtype, CallSite here = 
   const CallScope scope({"mean", here});
   return mean(to_type(x, dtype));
 }
+TERN_OF_FLOATS(mean)
 
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] CallSite here) const {

@@ -2,6 +2,7 @@
 // keep their order.
 #pragma once
 #include "../backend/sort.hpp"
+#include "../core/options.hpp"
 #include "gather.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -144,6 +145,33 @@ Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries
   if (boundaries.checked("bucketize")->ndim != 1)
     Error::fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
   return searchsorted(boundaries, x, right, {}, here);
+}
+
+struct SearchOptions {
+  detail::ByName by_name{};
+  bool right = false;
+};
+/// The same with the option by name: searchsorted(sorted, values, {.right = true}).
+template <Device D, Element T>
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, const SearchOptions& options,
+                              CallSite here = {}) {
+  return searchsorted(sorted, values, options.right, Tensor<D, Index>(), here);
+}
+template <Device D, Element T>
+Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, const SearchOptions& options,
+                           CallSite here = {}) {
+  return bucketize(x, boundaries, options.right, here);
+}
+/// The same with PyTorch's arguments; positions are int64, out_int32 or not.
+template <Device D, Element T, std::same_as<bool> Int32, std::same_as<bool> Right>
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, [[maybe_unused]] Int32 out_int32,
+                              Right right, CallSite here = {}) {
+  return searchsorted(sorted, values, right, Tensor<D, Index>(), here);
+}
+template <Device D, Element T, std::same_as<bool> Int32, std::same_as<bool> Right>
+Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, [[maybe_unused]] Int32 out_int32,
+                           Right right, CallSite here = {}) {
+  return bucketize(x, boundaries, right, here);
 }
 
 TERN_SAME_PLACE(searchsorted)

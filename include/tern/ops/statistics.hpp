@@ -60,6 +60,9 @@ Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, detail::RealNumber cor
   return y;
 }
 
+TERN_OF_FLOATS(var)
+TERN_OF_FLOATS(std)
+
 /// log(sum over dim of e^x), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {

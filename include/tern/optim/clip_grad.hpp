@@ -133,10 +133,18 @@ Tensor<First, double> clip_grad_norm_(
   return norm;
 }
 
-template <Device D, Element T>
-Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, tern::detail::RealNumber max_norm,
-                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
+/// The same of a std::vector of tensors or nn::Parameters, and of one tensor.
+template <class X>
+  requires requires { typename X::device_type; }
+Tensor<typename X::device_type, double> clip_grad_norm_(const std::vector<X>& tensors,
+                                                        tern::detail::RealNumber max_norm,
+                                                        tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
   return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
+}
+template <Device D, Element T>
+Tensor<D, double> clip_grad_norm_(const Tensor<D, T>& x, tern::detail::RealNumber max_norm,
+                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
+  return clip_grad_norm_(std::vector{x}, max_norm, norm_type, here);
 }
 template <Device D, Element T>
 Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, tern::detail::RealNumber max_norm,
@@ -154,10 +162,14 @@ void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D,
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });
 }
-template <Device D, Element T>
-void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, tern::detail::RealNumber clip_value,
-                      CallSite here = {}) {
+template <class X>
+  requires requires { typename X::device_type; }
+void clip_grad_value_(const std::vector<X>& tensors, tern::detail::RealNumber clip_value, CallSite here = {}) {
   clip_grad_value_(tern::detail::parameters_of(tensors), clip_value, here);
+}
+template <Device D, Element T>
+void clip_grad_value_(const Tensor<D, T>& x, tern::detail::RealNumber clip_value, CallSite here = {}) {
+  clip_grad_value_(std::vector{x}, clip_value, here);
 }
 template <Device D, Element T>
 void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, tern::detail::RealNumber clip_value,

@@ -49,6 +49,15 @@ using Refusal = RefusalOn<typename A::device_type, typename B::device_type, A, B
   detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) \
       TERN_REFUSED(D1, D2);
 
+/// Refuses f of integers and bool, with a message that tells the remedy.
+#define TERN_OF_FLOATS(f)                                                                                \
+  template <Device D, Element T, class... Rest>                                                          \
+    requires(!Floating<T>)                                                                               \
+  Tensor<D, T> f(const Tensor<D, T>& x, const Rest&...) {                                                \
+    static_assert(Floating<T>, #f " of integers or bool: convert the tensor, as in x.to(f32)." #f "()"); \
+    return x;                                                                                            \
+  }
+
 namespace detail {
 /// The position of x[position], with its source line. true and false are none, but masks without dimensions.
 struct PositionAt {

@@ -61,6 +61,12 @@ struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
     return StateDict(this->begin(), this->end());
   }
 
+  template <class D, class T>
+    requires std::derived_from<Parameter, Tensor<D, T>>
+  operator std::vector<Tensor<D, T>>() const {
+    return std::vector<Tensor<D, T>>(this->begin(), this->end());
+  }
+
   /// Appends those of another network.
   void extend(const Parameters& others) { this->insert(this->end(), others.begin(), others.end()); }
 

@@ -1,8 +1,10 @@
 // Tensors as text, in PyTorch's layout: aligned columns with four digits, or scientific notation if the numbers need
-// it. Above 1000 elements the text is shortened. The type and the shape follow.
+// it. Above 1000 elements the text is shortened. The type and the shape follow. set_printoptions() changes these
+// numbers.
 #pragma once
 #include <cmath>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,16 +12,26 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
+/// How tensors are printed.
+struct PrintOptions {
+  int precision = 4;       // digits after the point, at most 50
+  Index threshold = 1000;  // above so many elements, only `edgeitems` are shown at each end of a dimension
+  Index edgeitems = 3;
+  Index linewidth = 80;               // characters
+  std::optional<bool> sci_mode = {};  // scientific notation; by default where the numbers need it
+};
+
+/// Sets how this process prints tensors from here on: set_printoptions({.precision = 8}). What is not given is as at
+/// the start.
+TERN_API void set_printoptions(const PrintOptions& options = {}, CallSite here = {});
+
 namespace detail {
+
+extern TERN_API constinit PrintOptions print_options;
 
 /// Text of the elements of an array in host memory.
 class TERN_API ArrayText {
  public:
-  static constexpr Index threshold = 1000,
-                         edge = 3;  // above `threshold` elements, only `edge` are shown at each end of a dimension
-  static constexpr int precision = 4;
-  static constexpr std::size_t line_width = 80;
-
   explicit ArrayText(const Array& a);
 
   /// The elements in nested brackets. Lines after the first begin with `indent` spaces.
@@ -54,6 +66,7 @@ class TERN_API ArrayText {
   template <class F>
   void for_shown(int dim, const F& f) const {
     const Index size = a_.dims[dim];
+    const Index edge = options_.edgeitems;
     const bool cut = summarised_ && size > 2 * edge;
     for (Index i = 0; i < size; ++i) {
       if (cut && i == edge) {
@@ -78,6 +91,7 @@ class TERN_API ArrayText {
   std::string row(Index offset, std::size_t indent) const;
 
   const Array& a_;
+  const PrintOptions options_ = print_options;
   bool summarised_, whole_ = true, scientific_ = false;
   std::size_t width_ = 1;
 };

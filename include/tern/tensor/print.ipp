@@ -4,9 +4,23 @@
 
 #include "print.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace detail {
+namespace tern { inline namespace TERN_BUILD {
 
-TERN_INLINE ArrayText::ArrayText(const Array& a) : a_(a), summarised_(a.numel > threshold) {
+TERN_COLD void set_printoptions(const PrintOptions& options, CallSite here) {
+  const CallSite op{"set_printoptions", here};
+  if (options.precision < 0 || options.precision > 50)
+    Error::fail(op, {"precision must be from 0 to 50, not ", options.precision});
+  if (options.threshold < 0 || options.edgeitems < 1 || options.linewidth < 1)
+    Error::fail(op, {"threshold ", options.threshold, ", edgeitems ", options.edgeitems, ", linewidth ",
+                     options.linewidth, ": they must not be negative, the last two not 0"});
+  detail::print_options = options;
+}
+
+namespace detail {
+
+TERN_INLINE constinit PrintOptions print_options;
+
+TERN_INLINE ArrayText::ArrayText(const Array& a) : a_(a), summarised_(a.numel > options_.threshold) {
   if (is_floating()) choose_format();
   visit(0, 0, [&](Index offset) {
     const std::size_t size = sets_format(offset) ? bare(offset).size() : 0;
@@ -32,7 +46,7 @@ TERN_INLINE void ArrayText::choose_format() {
     if (magnitude < least) least = magnitude;
     if (magnitude > most) most = magnitude;
   });
-  scientific_ = most > 0 && (most / least > 1000 || most > 1e8 || least < 1e-4);
+  scientific_ = options_.sci_mode.value_or(most > 0 && (most / least > 1000 || most > 1e8 || least < 1e-4));
 }
 
 TERN_INLINE std::string ArrayText::bare(Index offset) const {
@@ -47,7 +61,7 @@ TERN_INLINE std::string ArrayText::bare(Index offset) const {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[400];  // the largest double has 309 digits
-  const int digits = whole_ && !scientific_ ? 0 : precision;
+  const int digits = whole_ && !scientific_ ? 0 : options_.precision;
   std::snprintf(buffer, sizeof buffer, scientific_ ? "%.*e" : "%.*f", digits, value);
   return digits ? buffer : std::string(buffer) + '.';
 }
@@ -66,7 +80,10 @@ TERN_INLINE std::string ArrayText::block(int dim, Index offset, std::size_t inde
 
 TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
   const int dim = a_.ndim - 1;
-  const std::size_t fit = indent < line_width ? (line_width - indent) / (width_ + 2) : 0, in_line = fit ? fit : 1;
+  const std::size_t fit = indent < std::size_t(options_.linewidth)
+                              ? (std::size_t(options_.linewidth) - indent) / (width_ + 2)
+                              : 0,
+                    in_line = fit ? fit : 1;
   std::string out = "[";
   std::size_t count = 0;
   for_shown(dim, [&](Index i, bool shown) {
@@ -93,13 +110,15 @@ TERN_NOINLINE std::string tensor_text(const Array& a, const std::string& type, b
   for (const std::string& suffix : suffixes) {
     if (suffix.empty()) continue;
     const std::size_t line = out.size() - (out.rfind('\n') + 1);  // if there is no line break, rfind returns -1
-    out += line + suffix.size() + 3 > ArrayText::line_width ? ",\n" + std::string(prefix.size(), ' ') : ", ";
+    out += line + suffix.size() + 3 > std::size_t(print_options.linewidth) ? ",\n" + std::string(prefix.size(), ' ')
+                                                                           : ", ";
     out += suffix;
   }
   return out + ")";
 }
 
-}}}  // namespace tern::detail
+}
+}}  // namespace tern::detail
 
 namespace tern { inline namespace TERN_BUILD {
 

@@ -29,6 +29,12 @@ struct UniqueOptions;
 template <class D, class T>
 class Selected;
 
+/// The options of backward().
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+};
+
 namespace detail {
 struct RemovableHook;
 }  // namespace detail
@@ -66,36 +72,36 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     addcdiv_(), addcmul(), addcmul_(), addmm(), addmv(), addr(), all(), allclose(), amax(), amin(), aminmax(), any(),
     arccos(), arccos_(), arccosh(), arccosh_(), arcsin(), arcsin_(), arcsinh(), arcsinh_(), arctan(), arctan2(),
     arctan_(), arctanh(), arctanh_(), argmax(), argmin(), argsort(), argwhere(), asin(), asin_(), asinh(), asinh_(),
-    atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli_(), bincount(), bmm(), broadcast_to(),
-    ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(), clamp_min(), clamp_min_(), clip(), clip_(),
-    clone(), contiguous(), copy_(), copysign(), corrcoef(), cos(), cos_(), cosh(), cosh_(), count_nonzero(), cov(),
-    cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(), cumsum_(), deg2rad(),
-    deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(),
-    div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(),
-    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), exponential_(), expm1(), expm1_(), fill_(), fill_diagonal_(),
-    fix(), fix_(), flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(),
-    fmod(), fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(),
-    greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(),
-    index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_reduce(),
-    index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(),
-    lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(),
-    log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(),
-    logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(),
-    logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(),
-    masked_select(), matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(),
-    movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(),
-    nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(),
-    negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(),
-    positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), random_(), ravel(),
-    reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(),
-    reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(),
-    scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(),
-    sign_(), signbit(), sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(),
-    split(), sqrt(), sqrt_(), square(), square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(),
-    swapdims(), t(), take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(),
-    to_type(), topk(), trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(),
-    trunc_(), unbind(), unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(),
-    vsplit(), where(), xlogy(), xlogy_();
+    atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli(), bernoulli_(), bincount(), bmm(),
+    broadcast_to(), ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(), clamp_min(), clamp_min_(),
+    clip(), clip_(), clone(), contiguous(), copy_(), copysign(), corrcoef(), cos(), cos_(), cosh(), cosh_(),
+    count_nonzero(), cov(), cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(),
+    cumsum_(), deg2rad(), deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(),
+    digamma_(), dist(), div(), div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(),
+    erfc(), erfc_(), erfinv(), erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), exponential_(), expm1(), expm1_(),
+    fill_(), fill_diagonal_(), fix(), fix_(), flatten(), flip(), float_power(), floor(), floor_(), floor_divide(),
+    floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(),
+    greater_(), greater_equal(), greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(),
+    index(), index_add(), index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(),
+    index_reduce(), index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(),
+    ldexp(), le(), le_(), lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(),
+    log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(),
+    logcumsumexp(), logical_and(), logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(),
+    logical_xor(), logical_xor_(), logit(), logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(),
+    masked_scatter(), masked_scatter_(), masked_select(), matmul(), max(), maximum(), mean(), median(), min(),
+    minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(),
+    mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(),
+    ne_(), neg(), neg_(), negative(), negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(),
+    outer(), permute(), pin_memory(), positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(),
+    rad2deg_(), random_(), ravel(), reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(),
+    repeat(), repeat_interleave(), reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(),
+    scatter_(), scatter_add(), scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), select_scatter(),
+    sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(),
+    slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(), squeeze(), sub(), sub_(),
+    subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(), take_along_dim(), tan(), tan_(), tanh(),
+    tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(), transpose(), tril(), tril_(), triu(),
+    triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(), unflatten(), unfold(), uniform_(), unique(),
+    unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(), xlogy(), xlogy_();
 void cholesky(), det(), inverse(), logdet(), matrix_exp(), matrix_power(), pinverse(), slogdet();  // of linalg/
 }  // namespace call
 }  // namespace detail
@@ -332,6 +338,11 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 CallSite here = {}) const;
+  /// The same with options by name: loss.backward({.retain_graph = true}).
+  template <std::same_as<BackwardOptions> Options = BackwardOptions>
+  void backward(const Tensor& gradient, const Options& options, CallSite here = {}) const;
+  template <std::same_as<BackwardOptions> Options = BackwardOptions>
+  void backward(const Options& options, CallSite here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
   Tensor detach(CallSite here = {}) const { return Tensor(detail::new_detached(checked({"detach", here}))); }
   /// x = x.detach(). Other handles of the tensor stay on the tape.
@@ -1255,6 +1266,7 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   }
   const Tensor& random_(Index low, Index high, CallSite here = {}) const { TERN_CALL(random_, low, high, here); }
   const Tensor& random_(Index high, CallSite here = {}) const { TERN_CALL(random_, high, here); }
+  Tensor bernoulli(CallSite here = {}) const { TERN_CALL(bernoulli, here); }
   const Tensor& bernoulli_(detail::RealNumber p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
   const Tensor& exponential_(double lambda = 1, CallSite here = {}) const { TERN_CALL(exponential_, lambda, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {

@@ -18,6 +18,8 @@ TEMPLATE_TEST_CASE("two statistics at once, and counts", "[ops]", TERN_TEST_DEVI
     const auto [low, high] = x.aminmax(1);
     CHECK(values_of(low) == std::vector<double>{0, 2});
     CHECK(values_of(high) == std::vector<double>{3, 5});
+    CHECK(values_of(aminmax(x, 1).min) == values_of(low));
+    CHECK(values_of(x.aminmax(1).max) == values_of(high));
     CHECK(values_of(x.count_nonzero(1)) == std::vector<double>{2, 3});
     CHECK(x.count_nonzero().item() == 5);
   }

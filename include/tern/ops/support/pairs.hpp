@@ -1,5 +1,6 @@
 // Pairs of statistics of the same elements, and count_nonzero.
 #pragma once
+#include "../../core/named_tuple.hpp"
 #include <utility>
 
 #include "../extrema.hpp"
@@ -25,10 +26,20 @@ std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, detail::Di
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
+/// The results of aminmax, also as a pair.
+template <class D, class T>
+struct MinMax : std::pair<Tensor<D, T>, Tensor<D, T>> {
+  using Tuple = std::pair<Tensor<D, T>, Tensor<D, T>>;
+  Tensor<D, T>& min = this->first;
+  Tensor<D, T>& max = this->second;
+
+  MinMax(Tensor<D, T> least, Tensor<D, T> largest) : Tuple(std::move(least), std::move(largest)) {}
+  TERN_NAMED_TUPLE(MinMax)
+};
+
 /// (amin, amax) over dim.
 template <Device D, Element T>
-std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
-                                              CallSite here = {}) {
+MinMax<D, T> aminmax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   const CallScope scope({"aminmax", here});
   return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
 }
@@ -42,3 +53,5 @@ Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, detail::Dims dim = {}, Cal
 }
 
 }}  // namespace tern
+
+TERN_NAMED_TUPLE_SIZE(tern::MinMax, 2)
