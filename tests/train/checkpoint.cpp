@@ -331,6 +331,30 @@ TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing 
   check_same_bits(training, saved);
 }
 
+TEST_CASE("a checkpoint holds numbers of the program's own") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "numbers.safetensors";
+  nn::Linear<Cpu> net(2, 1);
+  train::save_checkpoint(path, net, 7, 0.25, true, std::int64_t(1) << 62);
+  int epoch = 0;
+  double best = 0;
+  bool done = false;
+  std::int64_t count = 0;
+  train::load_checkpoint(path, net, epoch, best, done, count);
+  CHECK((epoch == 7 && best == 0.25 && done && count == std::int64_t(1) << 62));
+  float fraction = 0;
+  unsigned char small = 9;
+  CHECK_THROWS_AS(train::load_checkpoint(path, net, fraction), Error);  // an int64 in the file
+  train::load_checkpoint(path, epoch, fraction);
+  CHECK(fraction == 0.25f);
+  train::save_checkpoint(path, net, 300);
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, small); }),
+             ContainsSubstring("load_checkpoint: the number 300 does not fit the program's type"));
+  CHECK(small == 9);
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, epoch, best); }), ContainsSubstring("has no number1"));
+  CHECK(epoch == 7);
+}
+
 TEST_CASE("a damaged checkpoint is an Error wherever it ends") {
   const TemporaryFolder folder;
   auto training = Training<Cpu, float>::fresh(1);

@@ -82,6 +82,29 @@ class TERN_API PositionPart final : public Part {
   const Position& position_;
 };
 
+/// A number of the program's own, as an epoch or the best loss. The file has it as int64 or float64.
+template <class X>
+  requires std::is_arithmetic_v<X>
+class NumberPart final : public Part {
+  using Stored = std::conditional_t<std::is_floating_point_v<X>, double, Index>;
+
+ public:
+  explicit NumberPart(X& x) : x_(x) {}
+  const char* kind() const override { return "number"; }
+  StateDict state() const override { return {{"value", full<Cpu, Stored>({}, static_cast<Stored>(x_))}}; }
+  void read(const StateDict& state) override {
+    const Stored value = state.at("value").as<Cpu, Stored>().item();
+    if (std::is_integral_v<X> && static_cast<Stored>(static_cast<X>(value)) != value)
+      Error::fail("load_checkpoint", {"the number ", value, " does not fit the program's type"});
+    value_ = static_cast<X>(value);
+  }
+  void take() override { x_ = value_; }
+
+ private:
+  X& x_;
+  X value_ = {};
+};
+
 /// Any object with a state that it can check without changing.
 template <class X>
 concept HasState = requires(X& x, const X& saved, const StateDict& state) {
@@ -150,6 +173,11 @@ inline OptimizerPart part_of(optim::Optimizer& optimizer) { return OptimizerPart
 inline StatePart<optim::Schedule> part_of(optim::Schedule& schedule) { return {schedule, "schedule"}; }
 inline StatePart<optim::GradScalerBase> part_of(optim::GradScalerBase& scaler) { return {scaler, "scaler"}; }
 inline PositionPart part_of(const Position& position) { return PositionPart(position); }
+template <class X>
+  requires std::is_arithmetic_v<X>
+NumberPart<X> part_of(X& number) {
+  return NumberPart<X>(number);
+}
 template <HasLoaderState X>
 LoaderPart<X> part_of(X& loader) {
   return LoaderPart<X>(loader);
@@ -170,10 +198,11 @@ template <class X>
 concept CheckpointPart = requires(std::remove_const_t<X>& x) { detail::part_of(x); };
 
 /// Writes the states of a training's parts and of the random numbers: networks, optimisers, schedules of all kinds,
-/// GradScalers, data::Loaders, ExponentialMovingAverages and a Position, each as many as there are and in any order.
-/// Without a Position, the first loader's is the training's. The file appears complete or not at all.
+/// GradScalers, data::Loaders, ExponentialMovingAverages, a Position, and numbers of the program's own, as an epoch or
+/// the best loss; each as many as there are and in any order. Without a Position, the first loader's is the training's.
+/// The file appears complete or not at all.
 ///
-///   train::save_checkpoint("training.safetensors", net, sgd, schedule, scaler, batches);
+///   train::save_checkpoint("training.safetensors", net, sgd, schedule, scaler, batches, best_loss);
 template <CheckpointPart... Parts>
 void save_checkpoint(const tern::detail::TextAt& path, const Parts&... parts) {
   const CallScope scope(path.here);
