@@ -59,6 +59,20 @@ TEMPLATE_TEST_CASE("user-defined ops", "[autograd]", TERN_TEST_DEVICES) {
   CHECK(gradgradcheck(f, std::tuple{x, y}));
 }
 
+TEMPLATE_TEST_CASE("a gradient of a shape that does not fit names the op", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2}).requires_grad_();
+  const auto refusal = [&](const detail::Shape& shape) {
+    const auto y = x.detach() * 2;
+    record({"doubled", CallSite()}, y, wrt(x, [shape](const Tensor<D, double>&) { return ones<D, double>(shape); }));
+    return error_of([&] { y.sum().backward(); });
+  };
+  CHECK_THAT(refusal({3}), Catch::Matchers::ContainsSubstring(
+                               "doubled: its backward gave a gradient of shape [3] for an input of shape [2]"));
+  CHECK_THAT(refusal({}), Catch::Matchers::ContainsSubstring("doubled: its backward gave a gradient of shape []"));
+  CHECK(refusal({4, 2}) == "");  // summed, as the gradient of broadcasting
+}
+
 TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D, double>;

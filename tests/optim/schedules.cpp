@@ -1,5 +1,6 @@
 #include "recorded_optimiser.hpp"
 
+#include <functional>
 #include <tern/optim/adam.hpp>
 #include <tern/optim/cyclic_lr.hpp>
 #include <tern/optim/schedules.hpp>
@@ -289,6 +290,19 @@ TEST_CASE("options in PyTorch's order are PyTorch's") {
   check({0.1, 0.2, 0.6, 2.4, 12}, [&] { return optim::MultiplicativeLR(sgd, [](int epoch) { return 1 + epoch; }); });
   check({0.001, 0.0505, 0.1, 0.0505, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 2); });
   check({0.001, 0.1, 0.067, 0.034, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 1, 3); });
+}
+
+TEST_CASE("LambdaLR takes a function for each group") {
+  const auto a = ones<Cpu>({1}).requires_grad_(), b = ones<Cpu>({1}).requires_grad_();
+  optim::SGD sgd({{{a}, {.lr = 1}}, {{b}, {.lr = 2}}});
+  const auto rising = [](Index epoch) { return double(1 + epoch); };
+  const auto constant = [](Index) { return 1.; };
+  optim::LambdaLR schedule(sgd, std::vector<std::function<double(Index)>>{rising, constant});
+  schedule.step();
+  CHECK((sgd.lr(0) == 2 && sgd.lr(1) == 2));
+  schedule.step();
+  CHECK((sgd.lr(0) == 3 && sgd.lr(1) == 2));
+  TERN_TEST_LINE(optim::LambdaLR(sgd, std::vector<std::function<double(Index)>>{rising}));
 }
 
 TEST_CASE("ReduceLROnPlateau takes options in PyTorch's order") {

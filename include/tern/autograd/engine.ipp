@@ -210,7 +210,15 @@ TERN_INLINE void Backward::pass_on(Node* node, Edge& edge, TensorImpl** results)
   const ShapeRef shape = input_shape(node, edge);
   bool fits = g.impl->ndim == shape.n;
   for (int k = 0; fits && k < shape.n; ++k) fits = g.impl->dims[k] == shape.d[k];
-  if (!fits) g.impl = next->ops->sum_to(g.take(), shape);
+  if (!fits) {
+    bool broadcasts = g.impl->ndim >= shape.n;
+    for (int k = 1; broadcasts && k <= shape.n; ++k)
+      broadcasts = shape.d[shape.n - k] == 1 || shape.d[shape.n - k] == g.impl->dims[g.impl->ndim - k];
+    if (!broadcasts)
+      Error::fail(node->site,
+                  {"its backward gave a gradient of shape ", g.impl->shape_ref(), " for an input of shape ", shape});
+    g.impl = next->ops->sum_to(g.take(), shape);
+  }
   deliver(held, g.take(), &edge + 1, node->edges() + node->edge_count);
 }
 

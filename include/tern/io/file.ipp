@@ -53,6 +53,8 @@ TERN_COLD File temporary_for(const std::string& path) {
   struct stat old;
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) Error::fail("file", {"'", path, "': is not a regular file"});
+  struct stat folder;
+  if (!exists && ::stat(folder_of(path).c_str(), &folder) != 0) fail_errno("file", path, "cannot be written");
   const mode_t mode = exists ? old.st_mode & 0777 : 0666;
   remove_abandoned(path);
   for (;;) {

@@ -196,6 +196,13 @@ double factor_at(const F& f, Index epoch) {
   else return double(f(epoch));
 }
 
+/// Functions in a list, as a std::vector or std::array, one for each group.
+template <class F>
+concept FunctionList = requires(const F& f) {
+  f.size();
+  double(f[0](0));
+};
+
 }  // namespace detail
 
 /// lr = base f(1) ⋯ f(epoch).
@@ -215,16 +222,27 @@ class MultiplicativeLR : public LRScheduler {
   double product_ = 1;  // of the first `multiplied_` factors
 };
 
-/// lr = base f(epoch).
+/// lr = base f(epoch). f may be a list with a function for each group.
 template <class F>
 class LambdaLR : public LRScheduler {
  public:
-  LambdaLR(Optimizer& optimizer, F f) : LRScheduler(optimizer), f_(std::move(f)) { apply(); }
+  LambdaLR(Optimizer& optimizer, F f, CallSite here = {}) : LRScheduler(optimizer), f_(std::move(f)) {
+    if constexpr (detail::FunctionList<F>)
+      if (f_.size() != optimizer.group_count())
+        Error::fail({"LambdaLR", here},
+                    {Index(f_.size()), " functions for ", Index(optimizer.group_count()), " groups"});
+    apply();
+  }
 
  private:
   void apply() override {
-    const double factor = detail::factor_at(f_, epoch_);
-    set_rates([=](double base) { return base * factor; });
+    if constexpr (detail::FunctionList<F>) {
+      std::size_t group = 0;
+      set_rates([&](double base) { return base * detail::factor_at(f_[group++], epoch_); });
+    } else {
+      const double factor = detail::factor_at(f_, epoch_);
+      set_rates([=](double base) { return base * factor; });
+    }
   }
   F f_;
 };

@@ -75,6 +75,7 @@ class TERN_API AnyTensor : public detail::AnyMethods<AnyTensor> {
   bool defined() const { return impl_; }
   detail::TensorImpl* impl() const { return impl_; }
   DType dtype(CallSite here = {}) const { return checked({"dtype", here}).dtype; }
+  DType scalar_type(CallSite here = {}) const { return dtype(here); }
   detail::Shape shape(CallSite here = {}) const { return checked({"shape", here}).shape(); }
   detail::Shape sizes(CallSite here = {}) const { return checked({"sizes", here}).shape(); }
   /// The size of dimension i. A negative i counts from the last.

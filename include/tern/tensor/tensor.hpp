@@ -226,6 +226,7 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   }
   /// f32, f64 and so on, as x.to() takes it.
   static constexpr detail::Type<T> dtype() { return {}; }
+  static constexpr detail::Type<T> scalar_type() { return {}; }
   /// True for the element types that can require a gradient.
   static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
