@@ -114,7 +114,7 @@ TEST_CASE("a loop in a process that was forked has threads of its own") {
   CHECK(WEXITSTATUS(status) == 7);
 }
 
-#if defined(_OPENMP) && defined(__linux__) && !defined(__SANITIZE_THREAD__)
+#if defined(_OPENMP) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("after one of its own loops, OpenMP is quiet", "[.][quiet_openmp]") {
   if (omp_get_num_procs() > 2 * get_num_threads()) return;  // there spinning threads hold up nobody
   detail::yield_to_openmp();

@@ -4,6 +4,7 @@
 #include <tern/ops/cat.hpp>
 #include <tern/ops/exponential.hpp>
 #include <tern/functional/gradcheck.hpp>
+#include <tern/nn/parameter.hpp>
 
 namespace ops_cat {
 using namespace tern;
@@ -79,6 +80,16 @@ TEMPLATE_TEST_CASE("stack puts tensors side by side along a new dimension", "[ca
     CHECK(values_of(y.select(dim, 1)) == values_of(b));
   }
   CHECK(values_of(stack(std::vector{full<TestType>({}, 1), full<TestType>({}, 2)})) == std::vector<double>{1, 2});
+}
+
+TEMPLATE_TEST_CASE("cat and stack take parameters", "[cat]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::Parameter<D, double> p(tensor_of<D>({1, 2})), q(tensor_of<D>({3, 4}));
+  const auto joined = cat(std::vector{p, q});
+  CHECK(values_of(joined) == std::vector<double>{1, 2, 3, 4});
+  CHECK(stack(std::vector{p, q}, 1).shape() == detail::Shape{2, 2});
+  (joined * joined).sum().backward();
+  check_close(values_of(q.grad()), {6, 8});
 }
 
 TEMPLATE_TEST_CASE("gradients of cat and stack", "[cat][gradcheck]", TERN_TEST_DEVICES) {

@@ -254,26 +254,23 @@ std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list
 }
 
 /// The same with respect to a network's parameters(), or a std::vector of nn::Parameters.
-template <class D, class T, std::derived_from<Tensor<D, T>> X>
-  requires(!std::same_as<X, Tensor<D, T>>)
+template <class D, class T, detail::TensorSubclass X>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs, GradOptions options = {},
                                CallSite here = {}) {
-  return grad<D, T>(std::vector{output}, std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()), {}, options, here);
+  return grad<D, T>(std::vector{output}, detail::plain_tensors(inputs), {}, options, here);
 }
-template <class D, class T, std::derived_from<Tensor<D, T>> X>
-  requires(!std::same_as<X, Tensor<D, T>>)
+template <class D, class T, detail::TensorSubclass X>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, const std::vector<X>& inputs,
                                GradOptions options, CallSite here = {}) {
-  return grad<D, T>(std::vector(outputs), std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()), {}, options, here);
+  return grad<D, T>(std::vector(outputs), detail::plain_tensors(inputs), {}, options, here);
 }
-template <class D, class T, std::derived_from<Tensor<D, T>> X>
-  requires(!std::same_as<X, Tensor<D, T>>)
+template <class D, class T, detail::TensorSubclass X>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, const std::vector<X>& inputs,
                                std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {},
                                bool retain_graph = false, bool create_graph = false, bool allow_unused = false,
                                CallSite here = {}) {
-  return grad<D, T>(std::vector(outputs), std::vector<Tensor<D, T>>(inputs.begin(), inputs.end()),
-                    std::vector(gradients), GradOptions{retain_graph, create_graph, allow_unused}, here);
+  return grad<D, T>(std::vector(outputs), detail::plain_tensors(inputs), std::vector(gradients),
+                    GradOptions{retain_graph, create_graph, allow_unused}, here);
 }
 
 /// The gradient of one output with respect to one input.

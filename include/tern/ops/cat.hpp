@@ -84,6 +84,12 @@ Tensor<D, T> cat(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Cal
   return cat(std::vector<Tensor<D, T>>(tensors), dim, here);
 }
 
+/// The same of nn::Parameters and other classes of tensors.
+template <detail::TensorSubclass X>
+auto cat(const std::vector<X>& tensors, Index dim = 0, CallSite here = {}) {
+  return cat(detail::plain_tensors(tensors), dim, here);
+}
+
 /// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {
@@ -100,6 +106,10 @@ Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Call
 template <Device D, Element T>
 Tensor<D, T> stack(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, CallSite here = {}) {
   return stack(std::vector<Tensor<D, T>>(tensors), dim, here);
+}
+template <detail::TensorSubclass X>
+auto stack(const std::vector<X>& tensors, Index dim = 0, CallSite here = {}) {
+  return stack(detail::plain_tensors(tensors), dim, here);
 }
 
 }}  // namespace tern

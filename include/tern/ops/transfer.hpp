@@ -75,6 +75,7 @@ template <std::same_as<Cpu> D, Element T, class C = Cuda>
 Tensor<D, T> pin_memory(const Tensor<D, T>& x, CallSite here = {}) {
   using Gpu = detail::included<C>;
   if (x.checked({"pin_memory", here})->pinned) return x;
+  const CallScope scope({"pin_memory", here});
   const Tensor<D, T> y(
       detail::new_pinned<Gpu>(detail::current_device<Gpu>().ordinal, dtype_of<T>, x.impl()->shape_ref()));
   detail::backend::run<D>(detail::backend::Copy{*y.impl(), *x.impl()});

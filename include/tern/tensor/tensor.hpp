@@ -1331,4 +1331,18 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
 
 #undef TERN_CALL
 
+namespace detail {
+
+/// A class derived from a Tensor, as nn::Parameter.
+template <class X>
+concept TensorSubclass = std::derived_from<X, Tensor<typename X::device_type, typename X::value_type>> &&
+                         !std::same_as<X, Tensor<typename X::device_type, typename X::value_type>>;
+
+template <TensorSubclass X>
+std::vector<Tensor<typename X::device_type, typename X::value_type>> plain_tensors(const std::vector<X>& list) {
+  return {list.begin(), list.end()};
+}
+
+}  // namespace detail
+
 }}  // namespace tern

@@ -9,18 +9,22 @@
 namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// Bytes of the device's memory held by tensors.
-TERN_API tern::detail::MemoryStats memory_stats(Cuda device = {current_device()});
+TERN_API tern::detail::MemoryStats memory_stats(Cuda device = {current_device()}, CallSite here = {});
 
 /// memory_stats().current and memory_stats().peak under PyTorch's names.
-inline Index memory_allocated(Cuda device = {current_device()}) { return memory_stats(device).current; }
-inline Index max_memory_allocated(Cuda device = {current_device()}) { return memory_stats(device).peak; }
+inline Index memory_allocated(Cuda device = {current_device()}, CallSite here = {}) {
+  return memory_stats(device, here).current;
+}
+inline Index max_memory_allocated(Cuda device = {current_device()}, CallSite here = {}) {
+  return memory_stats(device, here).peak;
+}
 
 /// Resets the peak to the memory that is in use now.
-TERN_API void reset_peak_memory_stats(Cuda device = {current_device()});
+TERN_API void reset_peak_memory_stats(Cuda device = {current_device()}, CallSite here = {});
 
 /// Returns cached memory that no tensor uses to the driver, and destroys the handles of cuBLASLt and cuDNN that no call
 /// uses.
-TERN_API void empty_cache(Cuda device = {current_device()});
+TERN_API void empty_cache(Cuda device = {current_device()}, CallSite here = {});
 
 namespace detail {
 

@@ -57,11 +57,18 @@ TERN_NOINLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-TERN_COLD tern::detail::MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
+TERN_COLD tern::detail::MemoryStats memory_stats(Cuda device, CallSite here) {
+  const CallScope scope(here);
+  return detail::stats_of(detail::bind(device.ordinal));
+}
 
-TERN_COLD void reset_peak_memory_stats(Cuda device) { detail::bind(device.ordinal).blocks->reset_peak(); }
+TERN_COLD void reset_peak_memory_stats(Cuda device, CallSite here) {
+  const CallScope scope(here);
+  detail::bind(device.ordinal).blocks->reset_peak();
+}
 
-TERN_COLD void empty_cache(Cuda device) {
+TERN_COLD void empty_cache(Cuda device, CallSite here) {
+  const CallScope scope(here);
   detail::refuse_capture("empty_cache", "the host waits for the device");
   detail::bind(device.ordinal);
   detail::HandlePool::clear_all(device.ordinal);
