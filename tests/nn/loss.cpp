@@ -51,6 +51,29 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
        binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}));
 }
 
+TEMPLATE_TEST_CASE("losses take LibTorch's reduction by position", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({4, 3}, 0.1, 0.9), y = spread_tensor<D>({4, 3}, 0.2, 0.8).clone();
+  const auto labels = tensor_of<D, Index>({0, 2, 1, 1});
+  const auto weight = tensor_of<D>({1, 2, 3});
+  const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
+  const Reduction none = Reduction::none, sum = Reduction::sum;
+  same(mse_loss(x, y, sum), mse_loss(x, y, {.reduction = sum}));
+  same(l1_loss(x, y, none), l1_loss(x, y, {.reduction = none}));
+  same(huber_loss(x, y, sum), huber_loss(x, y, {.reduction = sum}));
+  same(smooth_l1_loss(x, y, none), smooth_l1_loss(x, y, {.reduction = none}));
+  same(soft_margin_loss(x, y, sum), soft_margin_loss(x, y, {.reduction = sum}));
+  same(kl_div(x, y, sum), kl_div(x, y, {.reduction = sum}));
+  same(binary_cross_entropy(x, y, weight, none), binary_cross_entropy(x, y, {.weight = weight, .reduction = none}));
+  same(binary_cross_entropy_with_logits(x, y, {}, weight, none),
+       binary_cross_entropy_with_logits(x, y, {.pos_weight = weight, .reduction = none}));
+  same(nll_loss(x, labels, weight, sum, 1),
+       nll_loss(x, labels, {.weight = weight, .ignore_index = 1, .reduction = sum}));
+  same(cross_entropy(x, labels, {}, none, 2, 0.1),
+       cross_entropy(x, labels, {.ignore_index = 2, .reduction = none, .label_smoothing = 0.1}));
+  same(cross_entropy(x, y, weight, sum), cross_entropy(x, y, {.weight = weight, .reduction = sum}));
+}
+
 TEMPLATE_TEST_CASE("a weight may be a loss's third argument, or its layer's only one", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3}, 0.1, 0.9), y = spread_tensor<D>({2, 3}, 0.8, 0.2);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "../backend/update.hpp"
+#include "../device/capture.hpp"
 #include "../ops/copy.hpp"
 #include "children.hpp"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../core/options.hpp"
+#include "../tensor/any_tensor.hpp"
 #include "dropout.hpp"
 #include "take.hpp"
 #include "support/library_attention.hpp"

@@ -72,6 +72,11 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
          wrt(target, saved(x, weight), detail::Gradient{by_target}));
   return y;
 }
+template <Device D, Floating T, std::same_as<Reduction> R>
+Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target, const Tensor<D, T>& weight,
+                                  R reduction, CallSite here = {}) {
+  return binary_cross_entropy(x, target, {weight, reduction}, here);
+}
 
 /// binary_cross_entropy of sigmoid(x), calculated without overflow: weight ((1 - target) x + p log(1 + e^-x)) with p =
 /// 1 + (pos_weight - 1) target, or its mean or sum. The weights get no gradient.
@@ -98,6 +103,13 @@ Tensor<D, T> binary_cross_entropy_with_logits(
   record(op, y, wrt(x, saved(x, target, weight, positive), detail::Gradient{by_input}),
          wrt(target, saved(x, weight, positive), detail::Gradient{by_target}));
   return y;
+}
+/// The same with LibTorch's arguments. Undefined weights are ones.
+template <Device D, Floating T, std::same_as<Reduction> R>
+Tensor<D, T> binary_cross_entropy_with_logits(const Tensor<D, T>& x, const Tensor<D, T>& target,
+                                              const Tensor<D, T>& weight, const Tensor<D, T>& pos_weight, R reduction,
+                                              CallSite here = {}) {
+  return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction}, here);
 }
 
 TERN_LOSS_WITH_WEIGHT(binary_cross_entropy)

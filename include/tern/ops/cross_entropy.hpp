@@ -162,20 +162,33 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
 TERN_LOSS_WITH_WEIGHT(nll_loss)
 TERN_LOSS_WITH_WEIGHT(cross_entropy)
 
-/// Refuses classes of another type than int64.
-#define TERN_CLASSES_ARE_INT64(loss)                                                          \
-  template <Device D, Floating T, std::integral Y, class... Rest>                             \
-    requires(!std::same_as<Y, Index>)                                                         \
-  Tensor<D, T> loss(const Tensor<D, T>& x, const Tensor<D, Y>&, const Rest&...) {             \
-    static_assert(std::same_as<Y, Index>, #loss ": classes are of int64, as target.to(i64)"); \
-    return x;                                                                                 \
-  }
-TERN_CLASSES_ARE_INT64(nll_loss)
-TERN_CLASSES_ARE_INT64(cross_entropy)
-#undef TERN_CLASSES_ARE_INT64
+/// The same with LibTorch's arguments. An undefined weight is one of ones.
+template <Device D, Floating T, std::same_as<Reduction> R>
+Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target, const Tensor<D, T>& weight, R reduction,
+                      Index ignore_index = -100, CallSite here = {}) {
+  return nll_loss(x, target, {weight, ignore_index, reduction}, here);
+}
+template <Device D, Floating T, Element Y, std::same_as<Reduction> R>
+Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Y>& target, const Tensor<D, T>& weight, R reduction,
+                           Index ignore_index = -100, detail::RealNumber label_smoothing = 0, CallSite here = {}) {
+  return cross_entropy(x, target, {weight, ignore_index, reduction, label_smoothing}, here);
+}
 
-TERN_SAME_PLACE(nll_loss)
-TERN_SAME_PLACE(cross_entropy)
+// Refuses classes of another type than int64, and what TERN_SAME_PLACE refuses.
+#define TERN_REFUSED_TARGETS(loss)                                                                                   \
+  template <Device D, Floating T, std::integral Y, class... Rest>                                                    \
+    requires(!std::same_as<Y, Index>)                                                                                \
+  Tensor<D, T> loss(const Tensor<D, T>& x, const Tensor<D, Y>&, const Rest&...) {                                    \
+    static_assert(std::same_as<Y, Index>, #loss ": classes are of int64, as target.to(i64)");                        \
+    return x;                                                                                                        \
+  }                                                                                                                  \
+  template <class D1, class T1, class D2, class T2, class... Rest>                                                   \
+    requires(!std::is_same_v<D1, D2> || (Floating<T2> && !std::is_same_v<T1, T2>))                                   \
+  detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> loss(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) \
+      TERN_REFUSED(D1, D2);
+TERN_REFUSED_TARGETS(nll_loss)
+TERN_REFUSED_TARGETS(cross_entropy)
+#undef TERN_REFUSED_TARGETS
 
 }}  // namespace tern
 

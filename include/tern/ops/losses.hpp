@@ -27,6 +27,13 @@ struct SmoothL1LossOptions {
     return loss(x, target, {.weight = weight}, here);                                                              \
   }
 
+/// loss(x, target, Reduction::sum), as in LibTorch, beside loss(x, target, options).
+#define TERN_LOSS_WITH_REDUCTION(loss, Target)                                                                 \
+  template <Device D, Floating T, std::same_as<Reduction> R>                                                   \
+  Tensor<D, T> loss(const Tensor<D, T>& x, const Tensor<D, Target>& target, R reduction, CallSite here = {}) { \
+    return loss(x, target, {.reduction = reduction}, here);                                                    \
+  }
+
 namespace detail {
 
 /// f(x...) for each element, or its mean or sum in the same pass. Not recorded.
@@ -65,6 +72,7 @@ Tensor<D, T> mse_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOpt
       {"mse_loss", here}, options.reduction, [](auto d) { return d * d; }, [](auto g, auto d) { return 2 * g * d; }, x,
       target);
 }
+TERN_LOSS_WITH_REDUCTION(mse_loss, T)
 
 /// |x - target|, or its mean or sum.
 template <Device D, Floating T>
@@ -73,6 +81,7 @@ Tensor<D, T> l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOpti
       {"l1_loss", here}, options.reduction, [](auto d) { return abs(d); }, [](auto g, auto d) { return g * sign(d); },
       x, target);
 }
+TERN_LOSS_WITH_REDUCTION(l1_loss, T)
 
 /// With d = x - target: d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).
 template <Device D, Floating T>
@@ -85,6 +94,7 @@ Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, Huber
       [delta](auto d) { return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)); },
       [delta](auto g, auto d) { return g * where(abs(d) < delta, d, delta * sign(d)); }, x, target);
 }
+TERN_LOSS_WITH_REDUCTION(huber_loss, T)
 template <Device D, Floating T>
 Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, detail::ReductionChoice reduction,
                         detail::RealNumber delta, CallSite here = {}) {
@@ -102,6 +112,7 @@ Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, S
       [beta](auto d) { return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta); },
       [beta](auto g, auto d) { return g * where(abs(d) < beta, d / beta, sign(d)); }, x, target);
 }
+TERN_LOSS_WITH_REDUCTION(smooth_l1_loss, T)
 template <Device D, Floating T>
 Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, detail::ReductionChoice reduction,
                             detail::RealNumber beta, CallSite here = {}) {

@@ -158,6 +158,11 @@ Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), CallS
   const CallScope scope({"randperm", here});
   return to_device(detail::random_permutation(n), device);
 }
+/// The same with PyTorch's element type, which is int64.
+template <Device D>
+Tensor<D, Index> randperm(Index n, detail::Type<Index>, D device = detail::current_device<D>(), CallSite here = {}) {
+  return randperm<D>(n, device, here);
+}
 
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>

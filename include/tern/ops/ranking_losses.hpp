@@ -131,6 +131,7 @@ Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
   };
   return detail::derived_loss({"soft_margin_loss", here}, options.reduction, f, x, target);
 }
+TERN_LOSS_WITH_REDUCTION(soft_margin_loss, T)
 
 /// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is pairwise_distance. Error unless margin > 0.
 template <Device D, Floating T>
@@ -304,6 +305,7 @@ Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOpti
   return detail::derived_loss(
       op, reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
 }
+TERN_LOSS_WITH_REDUCTION(kl_div, T)
 
 /// rate - target log(rate), which is the negative log-likelihood of the Poisson distribution up to a constant. x is
 /// log(rate), or the rate.

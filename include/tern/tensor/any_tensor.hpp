@@ -160,6 +160,9 @@ struct NamedTensor : detail::AnyMethods<NamedTensor> {
   NamedTensor() = default;
   NamedTensor(std::string n, AnyTensor x) : name(std::move(n)), tensor(std::move(x)) {}
   operator const AnyTensor&() const { return tensor; }
+  // LibTorch's names.
+  const std::string& key() const { return name; }
+  const AnyTensor& value() const { return tensor; }
 
   // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
   bool requires_grad() const { return tensor.requires_grad(); }
