@@ -1,5 +1,6 @@
 // Learning-rate schedules. step() after each epoch (for OneCycleLR after each batch) sets the optimiser's learning
-// rate. Each parameter group starts from its own initial rate. The options come by name or in PyTorch's order:
+// rate. Each parameter group starts from its own initial rate. Over 400 lines, because the schedules are one list. The
+// options come by name or in PyTorch's order:
 //
 //     optim::StepLR schedule(sgd, {.step_size = 30, .gamma = 0.1});
 //     optim::StepLR schedule(sgd, 30, 0.1);
