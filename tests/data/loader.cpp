@@ -272,6 +272,21 @@ TEST_CASE("what a data set's samples draw by operations is their batch's, whoeve
     for (const int workers : worker_counts)
       for (const bool anew : {false, true}) CHECK(run(options, workers, anew) == run(options, 0, anew));
     CHECK(run(options, 2, false) == expected);
+    // A loop that goes on within an epoch draws the rest, and so does the training.
+    auto batches = loader<Cpu>(Noisy(), options);
+    manual_seed(7);
+    int taken = 0;
+    data::LoaderState place;
+    RandomState then{};
+    for (auto& batch : batches) {
+      static_cast<void>(batch), rand<Cpu>({});
+      if (++taken == 2) place = batches.state(), then = random_state();
+    }
+    auto resumed = loader<Cpu>(Noisy(), options);
+    resumed.set_state(place);
+    set_random_state(then);
+    const std::vector<float> rest = epochs(resumed, 1)[0];
+    CHECK(rest == std::vector<float>(expected[0].begin() + 2 * 9, expected[0].end()));
   }
   set_random_state(before);
 }

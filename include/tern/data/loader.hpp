@@ -144,7 +144,8 @@ class Loader {
    public:
     explicit Epoch(Loader& loader)
         : loader_(loader), key_(loader.next_key()), first_(std::exchange(loader.first_, 0)), order_(loader.order(key_)),
-          remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)), draws_(slots_.size()),
+          remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)),
+          draws_(slots_.size(), first_ > 0),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.num_workers, Index(slots_.size())) {
       take();
       loader.given_ += first_;

@@ -34,7 +34,9 @@ TERN_API RandomState batch_state(const RandomKey& key);
 /// the program's random numbers, so that the next epoch has others.
 class EpochDraws {
  public:
-  explicit EpochDraws(std::size_t slot_count) : has_drawn_(slot_count, false) {}
+  /// An epoch that goes on where a checkpoint was made has been counted: that draw is in the checkpoint's random state.
+  explicit EpochDraws(std::size_t slot_count, bool goes_on = false)
+      : has_drawn_(slot_count, false), is_counted_(goes_on) {}
   void made(std::size_t slot, const tern::detail::OwnRandomScope& random) { has_drawn_[slot] = random.has_drawn(); }
   void taken(std::size_t slot) {
     if (has_drawn_[slot] && !std::exchange(is_counted_, true)) tern::detail::next_seed();
@@ -42,7 +44,7 @@ class EpochDraws {
 
  private:
   std::vector<char> has_drawn_;  // of each slot; threads write to them
-  bool is_counted_ = false;
+  bool is_counted_;
 };
 }  // namespace detail
 
