@@ -33,27 +33,22 @@ class Grouped : public Optimizer {
     std::vector<NamedTensor> parameters;
     const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
-  /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
-  struct Group {
+  template <class O>
+  struct GroupWith {
     template <std::convertible_to<List> P>
-    Group(const P& parameters, Options o = {}) : list(parameters), options(o) {}
+    GroupWith(const P& parameters, O o = {}) : list(parameters), options(o) {}
     template <Device D, Element T>
-    Group(std::initializer_list<Tensor<D, T>> tensors, Options o = {}) : list(tensors), options(o) {}
+    GroupWith(std::initializer_list<Tensor<D, T>> tensors, O o = {}) : list(tensors), options(o) {}
     List list;
-    Options options;
+    O options;
   };
-  /// A group beside options that all groups share: what it gives in place of theirs.
+  /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
+  using Group = GroupWith<Options>;
+  /// What a group gives in place of options that all groups share.
   struct Own {
     std::optional<double> lr = {}, weight_decay = {};
   };
-  struct SharingGroup {
-    template <std::convertible_to<List> P>
-    SharingGroup(const P& parameters, Own o = {}) : list(parameters), own(o) {}
-    template <Device D, Element T>
-    SharingGroup(std::initializer_list<Tensor<D, T>> tensors, Own o = {}) : list(tensors), own(o) {}
-    List list;
-    Own own;
-  };
+  using SharingGroup = GroupWith<Own>;
 
   Grouped(const List& parameters, Options options = {}, CallSite here = {}) : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);
