@@ -56,9 +56,10 @@
 #undef TERN_COMPILED
 #endif
 
-// The library comes in two forms. X.hpp holds declarations and templates; X.ipp defines the functions that are not
-// templates. By default X.hpp includes X.ipp, and every function is inline. With TERN_COMPILED it does not: tern.cpp,
-// which is compiled once, holds these definitions and the instances of templates that most programs use.
+// The library comes in two forms. X.hpp holds declarations and templates; X.ipp, where compiling it costs a program
+// something, defines the functions that are not templates. By default X.hpp includes X.ipp, and every function is
+// inline. With TERN_COMPILED it does not: tern.cpp, which is compiled once, holds these definitions and the instances
+// of templates that most programs use.
 #if defined(TERN_COMPILING)
 #define TERN_INLINE
 #else

@@ -11,7 +11,16 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A hash of `count` words of 64 bits.
-TERN_API std::uint64_t hash_words(const void* words, std::size_t count);
+inline std::uint64_t hash_words(const void* words, std::size_t count) {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, static_cast<const char*>(words) + i * sizeof word, sizeof word);
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
 
 /// A hash of all fields of a structure.
 template <class T>
@@ -108,7 +117,3 @@ class Lease {
 };
 
 }}}  // namespace tern::detail
-
-#ifndef TERN_COMPILED
-#include "keyed_cache.ipp"
-#endif

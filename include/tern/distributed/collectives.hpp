@@ -18,14 +18,31 @@ Tensor<D, T> dense(const CallSite& op, const Tensor<D, T>& x) {
 }
 
 /// Error unless the elements can be joined so, on the way forward and, where x needs a gradient, back.
-TERN_API void check_reduction(const CallSite& op, ReduceOp reduction, DType dtype, bool needs_gradient);
+[[gnu::noinline, gnu::cold]] inline void check_reduction(const CallSite& op, ReduceOp reduction, DType dtype,
+                                                         bool needs_gradient) {
+  if (reduction == avg && !tern::detail::is_floating(dtype))
+    Error::fail(op, {"the average of ", tern::detail::name_of(dtype), " is no ", tern::detail::name_of(dtype),
+                     "; sum and divide"});
+  if (needs_gradient && reduction != sum && reduction != avg)
+    Error::fail(op, {"min, max and product have no gradient; detach() the input"});
+}
 /// Error unless dimension 0 has a multiple of `ranks` entries.
-TERN_API void check_divides(const CallSite& op, tern::detail::ShapeRef shape, int ranks);
+[[gnu::noinline, gnu::cold]] inline void check_divides(const CallSite& op, tern::detail::ShapeRef shape, int ranks) {
+  if (shape.n < 1 || shape.d[0] % ranks)
+    Error::fail(op, {"dimension 0 of ", shape, " has no equal parts for ", ranks, " ranks"});
+}
 /// Error unless it is one of the ranks.
-TERN_API void check_rank(const CallSite& op, const char* what, int rank, int ranks);
+[[gnu::noinline, gnu::cold]] inline void check_rank(const CallSite& op, const char* what, int rank, int ranks) {
+  if (rank < 0 || rank >= ranks) Error::fail(op, {what, " must be one of ", ranks, " ranks, not ", rank});
+}
 
 /// The shape with `factor` / `divisor` times as many entries in dimension 0; of a 0-d tensor, `factor` entries.
-TERN_API tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor);
+[[gnu::noinline]] inline tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor) {
+  if (shape.n == 0) return {factor};
+  tern::detail::Shape out(shape.d, shape.n);
+  out.d[0] = tern::detail::checked_product({"Communicator", CallSite::unknown}, {shape.d[0], factor}) / divisor;
+  return out;
+}
 
 template <CarriedDevice D, Element T>
 bool needs_gradient(const Tensor<D, T>& x) {
@@ -150,7 +167,3 @@ Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communic
 inline void barrier(const Communicator& communicator, CallSite here = {}) { communicator.barrier(here); }
 
 }}}  // namespace tern::distributed
-
-#ifndef TERN_COMPILED
-#include "collectives.ipp"
-#endif

@@ -27,14 +27,13 @@ class TERN_API Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
  private:
-  void tell(tern::detail::Work work, const char* name, Index bytes, int caller);
+  [[gnu::noinline, gnu::cold]] void tell(tern::detail::Work work, const char* name, Index bytes, int caller) {
+    position_ = listener_->begin({work, false, cuda::detail::on_host, nullptr, name,
+                                  tern::detail::site(CallSite::unknown), std::size_t(bytes), caller});
+  }
 
   const cuda::detail::Listener* listener_;
   cuda::detail::TimelinePosition position_;
 };
 
 }}}  // namespace tern::distributed::detail
-
-#ifndef TERN_COMPILED
-#include "exchange.ipp"
-#endif

@@ -48,7 +48,16 @@ class TERN_API Program {
   static inline constinit thread_local Program* current = nullptr;
 
  private:
-  int add(const Step& step);
+  int add(const Step& step) {
+    if (size_ == max_steps) Error::fail("fuse", {"an expression of more than ", max_steps, " steps"});
+    steps_[size_] = step;
+    std::uint64_t word = reinterpret_cast<std::uintptr_t>(step.function);
+    word ^= std::uint64_t(std::uint16_t(step.arguments[0])) << 48 ^
+            std::uint64_t(std::uint16_t(step.arguments[1])) << 24 ^ std::uint64_t(std::uint16_t(step.arguments[2]));
+    hash_ = (hash_ ^ word) * 0x9E3779B97F4A7C15u;
+    hash_ ^= hash_ >> 29;
+    return size_++;
+  }
 
   int size_ = 0, number_count_ = 0;
   std::uint64_t hash_ = 0;
@@ -220,7 +229,3 @@ struct Symbol : Assignable<Symbol<T>> {
 
 }  // namespace detail::expr
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "symbol.ipp"
-#endif

@@ -47,7 +47,13 @@ struct SyncStatistics {
 };
 
 /// Error unless x has `least` to `most` dimensions.
-TERN_API void check_batch_norm_input(const char* layer, const tern::detail::Array* x, int least, int most);
+[[gnu::noinline, gnu::cold]] inline void check_batch_norm_input(const char* layer, const tern::detail::Array* x,
+                                                                int least, int most) {
+  if (x && (x->ndim < least || x->ndim > most))
+    Error::fail(layer, {"an input of ", least, least == most ? "" : " or ",
+                        least == most ? tern::detail::Piece("") : tern::detail::Piece(most),
+                        " dimensions is needed, not ", x->shape_ref()});
+}
 
 }  // namespace detail
 
@@ -135,7 +141,3 @@ template <Device D, Element T = float>
 using BatchNorm3d = BatchNormNd<3, D, T>;
 
 }}}  // namespace tern::nn
-
-#ifndef TERN_COMPILED
-#include "batch_norm.ipp"
-#endif

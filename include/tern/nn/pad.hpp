@@ -8,7 +8,14 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 namespace detail {
 
 /// {left, right, top, bottom, front, back} from such a list, or from one number for all sides.
-TERN_API tern::detail::Shape padding_of(const CallSite& layer, int dims, const tern::detail::Shape& padding);
+[[gnu::noinline, gnu::cold]] inline tern::detail::Shape padding_of(const CallSite& layer, int dims,
+                                                                   const tern::detail::Shape& padding) {
+  if (padding.n != 1 && padding.n != 2 * dims)
+    Error::fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
+  tern::detail::Shape all;
+  for (int i = 0; i < 2 * dims; ++i) all.push_back(padding[padding.n == 1 ? 0 : i]);
+  return all;
+}
 
 inline constexpr const char* constant_pad_names[] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
 // Indexed by PadMode.
@@ -97,7 +104,3 @@ template <Device D, Element T = float>
 using CircularPad3d = PadNd<3, PadMode::circular, D, T>;
 
 }}}  // namespace tern::nn
-
-#ifndef TERN_COMPILED
-#include "pad.ipp"
-#endif

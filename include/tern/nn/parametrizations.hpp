@@ -27,10 +27,18 @@ struct SpectralNormOptions {
 namespace detail {
 
 /// The weight's dimensions with `dim` first.
-TERN_API tern::detail::Dims dim_first(const CallSite& op, Index dim, int n);
+[[gnu::noinline, gnu::cold]] inline tern::detail::Dims dim_first(const CallSite& op, Index dim, int n) {
+  tern::detail::Dims order;
+  order.push_back(tern::detail::existing_dim(op, dim, n));
+  for (int i = 0; i < n; ++i)
+    if (i != order[0]) order.push_back(i);
+  return order;
+}
 
 /// Error unless the parameter that is normalised is the weight.
-TERN_API void check_name(const CallSite& op, std::string_view parameter);
+[[gnu::noinline, gnu::cold]] inline void check_name(const CallSite& op, std::string_view parameter) {
+  if (parameter != "weight") Error::fail(op, {"only a layer's weight is normalised, not ", std::string(parameter)});
+}
 
 template <class L>
 inline constexpr Index row_dim = 0;
@@ -213,7 +221,3 @@ using nn::weight_norm;
 }  // namespace utils
 
 }}}  // namespace tern::nn
-
-#ifndef TERN_COMPILED
-#include "parametrizations.ipp"
-#endif

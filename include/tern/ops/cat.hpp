@@ -22,7 +22,14 @@ Shape cat_shape(const CallSite& op, const std::vector<Tensor<D, T>>& tensors, in
 }
 
 /// The positions start … start + size - 1 of a dimension, as a view.
-TERN_API Array part_of(const Array& whole, int dim, Index start, Index size);
+inline Array part_of(const Array& whole, int dim, Index start, Index size) {
+  Array part = whole;
+  part.data += start * whole.strides[dim] * size_of(whole.dtype);
+  part.dims[dim] = size;
+  part.numel = part.shape().numel();
+  update_contiguous(part);
+  return part;
+}
 
 template <class D, class T>
 bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
@@ -113,7 +120,3 @@ auto stack(const std::vector<X>& tensors, Index dim = 0, CallSite here = {}) {
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "cat.ipp"
-#endif

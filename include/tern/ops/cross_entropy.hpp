@@ -26,10 +26,24 @@ struct CrossEntropyOptions {
 namespace detail {
 
 /// Error unless x is [N, C, d...] or [C], and weight, if given, is [C].
-TERN_API void check_classes(const CallSite& op, const Array& x, const Array* weight);
+[[gnu::noinline]] inline void check_classes(const CallSite& op, const Array& x, const Array* weight) {
+  if (x.ndim == 0) Error::fail(op, {"the input must have a dimension of classes"});
+  const Index classes = x.dims[x.ndim > 1];
+  if (classes == 0) Error::fail(op, {"an input of shape ", x.shape_ref(), " has no classes"});
+  if (weight && !(weight->ndim == 1 && weight->dims[0] == classes))
+    Error::fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
+}
 
 /// x's shape without the dimension of classes. Error unless target has this shape.
-TERN_API Shape check_target(const CallSite& op, const Array& x, const Array& target);
+[[gnu::noinline]] inline Shape check_target(const CallSite& op, const Array& x, const Array& target) {
+  Shape shape;
+  for (int i = 0; i < x.ndim; ++i)
+    if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);
+  if (!(shape == target.shape()))
+    Error::fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ",
+                     target.shape_ref()});
+  return shape;
+}
 
 inline void check_smoothing(double smoothing, CallSite here) {
   if (!(smoothing >= 0 && smoothing <= 1))
@@ -191,7 +205,3 @@ TERN_REFUSED_TARGETS(cross_entropy)
 #undef TERN_REFUSED_TARGETS
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "cross_entropy.ipp"
-#endif

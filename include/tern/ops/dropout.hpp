@@ -29,12 +29,23 @@ TERN_INSTANCE(Tensor<Cpu> dropout_by(const CallSite&, const Tensor<Cpu>&, double
 TERN_CUDA_INSTANCE(Tensor<Cuda> dropout_by(const CallSite&, const Tensor<Cuda>&, double, RandomState, MemoryFormat))
 
 /// Error unless p is in [0, 1].
-TERN_API void check_probability(const CallSite& op, double p);
-TERN_API void check_dropout(const CallSite& op, const Array* x, double p, int least_dims);
+[[gnu::noinline, gnu::cold]] inline void check_probability(const CallSite& op, double p) {
+  if (!(p >= 0 && p <= 1)) Error::fail(op, {"the probability must be in [0, 1], not ", p});
+}
+[[gnu::noinline, gnu::cold]] inline void check_dropout(const CallSite& op, const Array* x, double p, int least_dims) {
+  if (!x) Error::fail(op, {"a tensor is undefined"});
+  check_probability(op, p);
+  if (x->ndim < least_dims)
+    Error::fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
+}
 
 /// The shape with one number for each channel of each sample: for [N, C, ...], or for one sample [C, ...], which has
 /// `single` dimensions.
-TERN_API Shape channels_shape(ShapeRef x, int single);
+[[gnu::noinline, gnu::cold]] inline Shape channels_shape(ShapeRef x, int single) {
+  Shape shape(x.d, x.n);
+  for (int i = x.n == single ? 1 : 2; i < x.n; ++i) shape[i] = 1;
+  return shape;
+}
 
 /// 0 with probability p, else 1 / (1 - p).
 template <class D, class T>
@@ -108,7 +119,3 @@ Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, detail::RealNumber p =
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "dropout.ipp"
-#endif

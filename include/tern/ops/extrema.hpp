@@ -10,7 +10,10 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error if a dimension to choose from is empty.
-TERN_API void check_not_empty(const CallSite& op, ShapeRef shape, unsigned mask);
+[[gnu::noinline]] inline void check_not_empty(const CallSite& op, ShapeRef shape, unsigned mask) {
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1 && shape.d[i] == 0) Error::fail(op, {"dimension ", i, " of ", shape, " is empty"});
+}
 
 /// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements equal to it).
 template <class R, class F, class Rule, class D, class T>
@@ -158,7 +161,3 @@ Tensor<D, Index> argmin(const Tensor<D, T>& x, CallSite here = {}) {
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "extrema.ipp"
-#endif

@@ -24,7 +24,24 @@ struct Windows {
   Window d[2];
   Shape border() const { return {d[1].padding, d[1].padding, d[0].padding, d[0].padding}; }
 };
-TERN_API Windows windows_over(const CallSite& op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
+[[gnu::noinline, gnu::cold]] inline Windows windows_over(const CallSite& op, const Index* image, const Shape& kernel,
+                                                         const UnfoldOptions& o) {
+  Windows w;
+  for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})
+    if (s->n != 1 && s->n != 2) Error::fail(op, {"one number or two are needed, not ", *s});
+  for (int i = 0; i < 2; ++i) {
+    const auto of = [i](const Shape& s) { return s[s.n == 2 ? i : 0]; };
+    Window& v = w.d[i] = {of(kernel), of(o.dilation), of(o.padding), of(o.stride), 0};
+    if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
+      Error::fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ",
+                       o.dilation, ", ", o.stride, ", ", o.padding});
+    const Index extent = checked_sum(
+        op, {image[i], checked_product(op, {2, v.padding}), -checked_product(op, {v.dilation, v.kernel - 1}), -1});
+    if (extent < 0) Error::fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
+    v.count = extent / v.stride + 1;
+  }
+  return w;
+}
 
 /// The position of element k of window i in the padded image, [kernel count].
 template <class D, class T>
@@ -97,7 +114,3 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "fold.ipp"
-#endif

@@ -86,7 +86,14 @@ inline void check_index_vector(const CallSite& op, const Array& index) {
 }
 
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
-TERN_API void check_gather(const CallSite& op, const Array& x, int dim, const Array& index, bool along_dim);
+[[gnu::noinline]] inline void check_gather(const CallSite& op, const Array& x, int dim, const Array& index,
+                                           bool along_dim) {
+  bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
+  for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
+    fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
+  if (!fits && index.numel > 0)
+    Error::fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
+}
 
 /// The part of source that index covers: one element for each number of index.
 template <class D, class T>
@@ -267,7 +274,3 @@ ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, In
 }}  // namespace tern
 
 TERN_NAMED_TUPLE_SIZE(tern::ValuesAndIndices, 2)
-
-#ifndef TERN_COMPILED
-#include "gather.ipp"
-#endif

@@ -2,6 +2,7 @@
 // for each pixel, so the result is a weighted sum of rows that are taken from it.
 #pragma once
 #include "../core/choice.hpp"
+#include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
@@ -24,7 +25,12 @@ struct GridSampleOptions {
 
 namespace detail {
 
-TERN_API void check_grid_sample(const CallSite& op, const Array& x, const Array& grid);
+[[gnu::noinline, gnu::cold]] inline void check_grid_sample(const CallSite& op, const Array& x, const Array& grid) {
+  if (x.ndim != 4 || grid.ndim != 4 || grid.dims[3] != 2 || grid.dims[0] != x.dims[0])
+    Error::fail(op,
+                {"images [N, C, H, W] and positions [N, h, w, 2] are needed, not ", x.shape(), " and ", grid.shape()});
+  if (x.dims[2] == 0 || x.dims[3] == 0) Error::fail(op, {"there are no pixels in images of ", x.shape()});
+}
 
 /// One dimension of an image: the neighbours of positions in it.
 template <class D, class T>
@@ -173,7 +179,3 @@ Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, b
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "grid_sample.ipp"
-#endif

@@ -10,8 +10,15 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error unless x's shape ends in the given shape and a has that shape.
-TERN_API void check_normalized(const CallSite& op, const Array& x, const Shape& normalized,
-                               std::initializer_list<const Array*> given);
+[[gnu::noinline]] inline void check_normalized(const CallSite& op, const Array& x, const Shape& normalized,
+                                               std::initializer_list<const Array*> given) {
+  bool fits = normalized.n > 0 && normalized.n <= x.ndim;
+  for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
+  if (!fits) Error::fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
+  for (const Array* a : given)
+    if (a && !(a->shape() == normalized))
+      Error::fail(op, {"weight and bias must be of shape ", normalized, ", not ", a->shape_ref()});
+}
 
 /// The tensors that layer_norm saves.
 template <class D, class T>
@@ -75,7 +82,3 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_s
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "layer_norm.ipp"
-#endif

@@ -45,7 +45,13 @@ Tensor<D, T> reduced_loss(const CallSite& op, Reduction reduction, const F& f, I
 }
 
 /// The number of elements that a mean divides by; 1 for the other reductions. Error unless x and target have one shape.
-TERN_API Index loss_count(const CallSite& op, Reduction reduction, const Array& x, const Array& target);
+[[gnu::noinline]] inline Index loss_count(const CallSite& op, Reduction reduction, const Array& x,
+                                          const Array& target) {
+  if (!same_shape(x, target))
+    Error::fail(op, {"input ", x.shape(), " and target ", target.shape(),
+                     " must have the same shape; view or expand one of them"});
+  return reduction == Reduction::mean ? x.numel : 1;
+}
 
 /// The loss f(x - target) of tensors of one shape: broadcast, [n, 1] and [n] would be n^2 differences. derivative(g, x
 /// - target) is f's derivative times g.
@@ -125,7 +131,3 @@ TERN_SAME_PLACE(huber_loss)
 TERN_SAME_PLACE(smooth_l1_loss)
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "losses.ipp"
-#endif

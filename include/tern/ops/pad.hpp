@@ -20,7 +20,24 @@ using PadChoice = Choice<PadMode, "constant", "reflect", "replicate", "circular"
 
 /// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}. Error if a dimension
 /// has fewer elements than are removed from it; only a border of edge elements makes up for them.
-TERN_API Shape padded_shape(const Array& x, const Shape& padding, PadMode mode = PadMode::constant);
+[[gnu::noinline, gnu::cold]] inline Shape padded_shape(const Array& x, const Shape& padding,
+                                                       PadMode mode = PadMode::constant) {
+  if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
+    Error::fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
+  Shape to = x.shape();
+  for (int i = 0; i < padding.n; i += 2) {
+    Index& size = to[to.n - 1 - i / 2];
+    Index kept = size;
+    for (const Index side : {padding[i], padding[i + 1]})
+      if (side < 0) kept = checked_sum({"pad", CallSite::unknown}, {kept, side});
+    if (kept < 0 && mode != PadMode::replicate)
+      Error::fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+    size = checked_sum({"pad", CallSite::unknown}, {size, padding[i], padding[i + 1]});
+    if (size < 0) Error::fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+  }
+  checked_numel({"pad", CallSite::unknown}, to);
+  return to;
+}
 
 /// Only the positive (or only the negative) sizes; 0 for the others.
 inline Shape clipped(Shape padding, bool positive) {
@@ -63,7 +80,11 @@ Tensor<D, Index> padded_positions(const Tensor<D, T>& x, PadMode mode, Index n, 
   return rsub(abs(rsub(abs(at), n - 1)), n - 1);  // mirrored at 0, then at n - 1
 }
 
-TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
+[[gnu::noinline, gnu::cold]] inline void check_border(PadMode mode, Index n, Index left, Index right) {
+  const Index most = mode == PadMode::reflect ? n - 1 : mode == PadMode::circular ? n : left > right ? left : right;
+  if (n == 0 || left > most || right > most)
+    Error::fail("pad", {"a border of ", left > right ? left : right, " cannot be made of a dimension of size ", n});
+}
 
 }  // namespace detail
 
@@ -103,7 +124,3 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, const PadF
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "pad.ipp"
-#endif

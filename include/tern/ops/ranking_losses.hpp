@@ -68,7 +68,10 @@ Tensor<D, T> derived_loss(const CallSite& op, Reduction reduction, const F& f, c
   return map_sum(op, f, {}, false, reduction == Reduction::mean ? shape.numel() : 1, x, rest...);
 }
 
-TERN_API void check_same_dims(const CallSite& op, const Array& a, const Array& b);
+[[gnu::noinline]] inline void check_same_dims(const CallSite& op, const Array& a, const Array& b) {
+  if (a.ndim != b.ndim)
+    Error::fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
+}
 
 /// x, or its mean or sum.
 template <class D, class T>
@@ -332,7 +335,3 @@ TERN_SAME_PLACE(multilabel_soft_margin_loss)
 TERN_SAME_PLACE(poisson_nll_loss)
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "ranking_losses.ipp"
-#endif

@@ -15,7 +15,12 @@ struct TERN_API Reduced {
   Shape shape;
   unsigned mask;
 
-  Reduced(const CallSite& op, const Array* const* in, int n, const Dims& dim);
+  [[gnu::noinline]] Reduced(const CallSite& op, const Array* const* in, int n, const Dims& dim)
+      : shape(in[0]->shape()) {
+    count_pass(*in[0], in + 1, n - 1);
+    for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+    mask = dim_mask(op, dim, shape.n);
+  }
 };
 
 /// A new tensor finish(R over dim of f(x...)), with inputs broadcast and converted to C. Not recorded.
@@ -44,10 +49,20 @@ inline Dims all_but_channels(int ndim) {
 }
 
 /// The number of elements reduced to one.
-TERN_API Index reduced_count(ShapeRef shape, unsigned mask);
+inline Index reduced_count(ShapeRef shape, unsigned mask) {
+  Index count = 1;
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1) count *= shape.d[i];
+  return count;
+}
 
 /// The dimensions in a set.
-TERN_API Dims masked_dims(unsigned mask);
+inline Dims masked_dims(unsigned mask) {
+  Dims dims;
+  for (int i = 0; i < max_dims; ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  return dims;
+}
 
 /// A reduction's result, or its gradient, with the reduced dimensions added back with size 1.
 template <class D, class T>
@@ -176,7 +191,3 @@ T Tensor<D, T>::item([[maybe_unused]] CallSite here) const {
 }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "reduce.ipp"
-#endif

@@ -25,11 +25,19 @@ struct TERN_API Curve {
   /// which most pass before the work itself begins, so it says too much there. Beyond the last point it goes on
   /// straight in size and seconds, as its last two points lie, up to `beyond` times the last size; from there on, and
   /// everywhere without points, it is not_measured. Error for one or two points.
-  double at(double size) const;
+  [[gnu::noinline, gnu::cold]] double at(double size) const {
+    if (points.empty()) return not_measured;
+    if (points.size() < fewest)
+      Error::fail("placement",
+                  {"a curve needs at least ", Index(fewest), " points, and this one has ", Index(points.size())});
+    if (size <= points.front().size) return points.front().seconds;
+    if (!(size <= points.back().size * beyond)) return not_measured;
+    std::size_t i = 1;
+    while (i + 1 < points.size() && points[i].size < size) ++i;
+    const Point &a = points[i - 1], &b = points[i];
+    if (size > b.size) return b.seconds + (b.seconds - a.seconds) * (size - b.size) / (b.size - a.size);
+    return a.seconds * std::pow(b.seconds / a.seconds, std::log(size / a.size) / std::log(b.size / a.size));
+  }
 };
 
 }}}  // namespace tern::profile
-
-#ifndef TERN_COMPILED
-#include "curve.ipp"
-#endif

@@ -54,14 +54,19 @@ void operator,(const T&, const S&) = delete;
 
 /// The offset of the element from the first one. Error that names op unless the index names every dimension and lies
 /// inside.
-TERN_API Index element_offset(const CallSite& op, const Array& a, const Shape& index);
+[[gnu::noinline]] inline Index element_offset(const CallSite& op, const Array& a, const Shape& index) {
+  if (index.n != a.ndim) Error::fail(op, {"index ", index, " does not name every dimension of ", a.shape_ref()});
+  Index offset = 0;
+  for (int i = 0; i < index.n; ++i) {
+    const Index at = index.d[i] < 0 ? index.d[i] + a.dims[i] : index.d[i];
+    if (at < 0 || at >= a.dims[i]) Error::fail(op, {"index ", index, " is outside ", a.shape_ref()});
+    offset += at * a.strides[i];
+  }
+  return offset;
+}
 
 }  // namespace detail
 
 using detail::operator, ;  // of a Slice
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "index.ipp"
-#endif

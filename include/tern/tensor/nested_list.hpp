@@ -16,14 +16,33 @@ class TERN_API NestedList {
   constexpr NestedList(std::initializer_list<NestedList> list) : number_(0), is_list_(true), list_(list) {}
 
   /// The sizes of the list, and of the lists in it. Error if lists beside each other differ in length or depth.
-  Shape shape() const;
+  [[gnu::noinline, gnu::cold]] Shape shape() const {
+    Shape shape;
+    for (const NestedList* list = this; list && list->is_list_;
+         list = list->list_.size() ? list->list_.begin() : nullptr)
+      shape.push_back(Index(list->list_.size()));
+    check(shape, 0);
+    return shape;
+  }
 
   using Visit = void (*)(void* state, const Number& number);
   /// Visits the numbers in order.
-  void each(Visit visit, void* state) const;
+  [[gnu::noinline, gnu::cold]] void each(Visit visit, void* state) const {
+    if (!is_list_) return visit(state, number_);
+    for (const NestedList& inner : list_) inner.each(visit, state);
+  }
 
  private:
-  void check(const Shape& shape, int depth) const;
+  [[gnu::noinline, gnu::cold]] void check(const Shape& shape, int depth) const {
+    if (is_list_ != (depth < shape.n)) Error::fail("tensor", {"numbers and lists stand beside each other"});
+    if (!is_list_) return;
+    const Index count = Index(list_.size());
+    const bool is_row = depth + 1 == shape.n;
+    if (count != shape[depth])
+      Error::fail("tensor", {is_row ? "rows of different lengths: " : "blocks of different sizes: ", shape[depth],
+                             " and ", count});
+    for (const NestedList& inner : list_) inner.check(shape, depth + 1);
+  }
 
   Number number_;
   bool is_list_ = false;
@@ -31,7 +50,3 @@ class TERN_API NestedList {
 };
 
 }}}  // namespace tern::detail
-
-#ifndef TERN_COMPILED
-#include "nested_list.ipp"
-#endif

@@ -22,10 +22,6 @@ inline PinnedMemory& pinned_memory(const TensorImpl* p) {
 }
 
 /// Waits until no copy uses p's elements.
-TERN_API void finish_copies(const TensorImpl* p);
+[[gnu::noinline, gnu::cold]] inline void finish_copies(const TensorImpl* p) { pinned_memory(p).wait_idle(); }
 
 }}}  // namespace tern::detail
-
-#ifndef TERN_COMPILED
-#include "pinned.ipp"
-#endif

@@ -22,7 +22,17 @@ class TERN_API Cutout {
     if (options.holes < 0) Error::fail("Cutout", {"holes must not be negative: ", options.holes});
   }
 
-  void operator()(Image& image, Random& random) const;
+  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
+    for (int hole = 0; hole < options_.holes; ++hole) {
+      const Index top = random.below(image.height()) - length_ / 2, left = random.below(image.width()) - length_ / 2;
+      const Index first = std::max<Index>(left, 0), last = std::min(left + length_, image.width());
+      for (Index c = 0; c < image.channels(); ++c)
+        for (Index y = std::max<Index>(top, 0); y < std::min(top + length_, image.height()); ++y) {
+          float* const row = image.data() + (c * image.height() + y) * image.width();
+          std::fill(row + first, row + last, options_.fill);
+        }
+    }
+  }
 
  private:
   Index length_;
@@ -30,7 +40,3 @@ class TERN_API Cutout {
 };
 
 }}}  // namespace tern::data::transforms
-
-#ifndef TERN_COMPILED
-#include "cutout.ipp"
-#endif

@@ -17,9 +17,22 @@ struct Failure {
 };
 
 /// The failure record of a device, never freed. The device's context must be current.
-TERN_API Failure* make_failure();
+[[gnu::noinline, gnu::cold]] inline Failure* make_failure() {
+  void* memory = nullptr;
+  TERN_CUDA(cuMemHostAlloc, &memory, sizeof(Failure), host_memory_mapped);
+  *static_cast<Failure*>(memory) = {};
+  return static_cast<Failure*>(memory);
+}
 
-TERN_API void throw_failure(Failure& failure);
+[[gnu::noinline, gnu::cold]] inline void throw_failure(Failure& failure) {
+  if (!std::atomic_ref(failure.written).exchange(0)) return;  // another thread has thrown it
+  const CallSite op = failure.op;
+  const tern::detail::BadElement what = failure.what;
+  const Index number = failure.number, size = failure.size, position = failure.position;
+  std::atomic_ref(failure.claimed).store(0);
+  const tern::detail::OutermostScope scope({&op, &op});  // not the call that waits for the device
+  tern::detail::refuse_element(op.name(), what, number, size, position, "; found by an earlier kernel on the device");
+}
 
 /// Throws an Error, once, if a finished kernel has failed.
 inline void check_failure(Failure& failure) {
@@ -28,7 +41,3 @@ inline void check_failure(Failure& failure) {
 }
 
 }}}  // namespace tern::cuda::detail
-
-#ifndef TERN_COMPILED
-#include "failure.ipp"
-#endif

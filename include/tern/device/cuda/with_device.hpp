@@ -9,7 +9,15 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 /// The number of the CUDA device called "cuda" or "cuda:1". Error if there is no device of that name, or CUDA cannot be
 /// used.
-TERN_API int cuda_ordinal(const std::string& name, CallSite here);
+[[gnu::noinline, gnu::cold]] inline int cuda_ordinal(const std::string& name, CallSite here) {
+  const CallSite op{"with_device", here};
+  char* end = nullptr;
+  const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
+  if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
+    Error::fail(op, {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
+  if (!cuda::is_available()) Error::fail(op, {"'", name, "' was asked for, but ", cuda::why_not()});
+  return int(ordinal);
+}
 }  // namespace detail
 
 #if !defined(TERN_CPU_ONLY)
@@ -24,7 +32,3 @@ auto with_device(const std::string& name, F&& f, CallSite here = {}) {
 #endif
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "with_device.ipp"
-#endif

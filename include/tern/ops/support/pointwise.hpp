@@ -33,7 +33,17 @@ void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
 }
 
 /// True if an expression in these operands will be summed to the input's shape, because the input was broadcast.
-TERN_API bool is_summed(const Array* const* operands, int count, ShapeRef input);
+[[gnu::noinline]] inline bool is_summed(const Array* const* operands, int count, ShapeRef input) {
+  Shape g = operands[0]->shape();
+  for (int k = 1; k < count; ++k) g = broadcast_shapes({"gradient", CallSite::unknown}, g, operands[k]->shape_ref());
+  bool differs = input.n != g.n;
+  for (int i = g.n - input.n; i < g.n; ++i) {
+    const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
+    if (i < 0 || (size != g.d[i] && size != 1)) return false;
+    differs = differs || size != g.d[i];
+  }
+  return differs;
+}
 
 /// f(g, x...) for a gradient of an input of these sizes, to which the engine will sum it. In 16 bits it is summed here,
 /// in float, and rounded once. Not recorded.
@@ -182,7 +192,3 @@ const Tensor<D, T>& pointwise_(const CallSite& op, const F& f, const Op& out_of_
   }
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "pointwise.ipp"
-#endif

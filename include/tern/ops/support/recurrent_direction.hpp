@@ -31,7 +31,15 @@ struct RecurrentStates {
   Tensor<D, T> states, last_cells;
 };
 
-TERN_API const char* op_name(RecurrentKind kind);
+inline const char* op_name(RecurrentKind kind) {
+  switch (kind) {
+    case RecurrentKind::rnn_tanh: return "rnn_tanh";
+    case RecurrentKind::rnn_relu: return "rnn_relu";
+    case RecurrentKind::gru: return "gru";
+    case RecurrentKind::lstm: break;
+  }
+  return "lstm";
+}
 
 /// A step from the inputs' products x, by tensor operations. Undefined states are zeros.
 template <class D, class T>
@@ -286,7 +294,3 @@ Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, CallSit
 }
 
 }}}  // namespace tern::detail
-
-#ifndef TERN_COMPILED
-#include "recurrent_direction.ipp"
-#endif
