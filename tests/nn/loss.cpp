@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("losses take LibTorch's reduction by position", "", TERN_TEST
   same(kl_div(x, y, sum), kl_div(x, y, {.reduction = sum}));
   same(binary_cross_entropy(x, y, weight, none), binary_cross_entropy(x, y, {.weight = weight, .reduction = none}));
   same(binary_cross_entropy_with_logits(x, y, {}, weight, none),
-       binary_cross_entropy_with_logits(x, y, {.pos_weight = weight, .reduction = none}));
+       binary_cross_entropy_with_logits(x, y, {.reduction = none, .pos_weight = weight}));
   same(nll_loss(x, labels, weight, sum, 1),
        nll_loss(x, labels, {.weight = weight, .ignore_index = 1, .reduction = sum}));
   same(cross_entropy(x, labels, {}, none, 2, 0.1),

@@ -19,7 +19,7 @@ Table<D, T> layers() {
       {"nn.functional.binary_cross_entropy_with_logits",
        [](C& c) {
          return Results{binary_cross_entropy_with_logits(
-             c.x(0), c.x(1), {c.optional_x(2, "weight"), c.optional_x(9, "pos_weight"), c.reduction()})};
+             c.x(0), c.x(1), {c.optional_x(2, "weight"), c.reduction(), c.optional_x(9, "pos_weight")})};
        }},
       {"nn.functional.cosine_similarity",
        [](C& c) {

@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("gradients of binary cross entropy", "[ops][gradcheck]", TERN
       return binary_cross_entropy(a, b, {.weight = w, .reduction = reduction});
     };
     const auto logits = [&](const auto& a, const auto& b) {
-      return binary_cross_entropy_with_logits(a * 3 - 1, b, {.weight = w, .pos_weight = q, .reduction = reduction});
+      return binary_cross_entropy_with_logits(a * 3 - 1, b, {.weight = w, .reduction = reduction, .pos_weight = q});
     };
     CHECK(gradcheck(plain, std::tuple{x, t}));
     CHECK(gradgradcheck(plain, std::tuple{x, t}));

@@ -41,9 +41,16 @@ TERN_INLINE void zero_grad(Node* leaf, bool set_to_none) {
 
 TERN_COLD TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
   Owned shown(g);
-  for (; hook; hook = hook->next) {
-    TensorImpl* const replacement = hook->call(hook->closure, shown.impl);
-    if (replacement) release(std::exchange(shown.impl, replacement));
+  int count = 0;  // a hook that a hook registers is called from the next gradient on
+  for (const Hook* h = hook; h; h = h->next) ++count;
+  for (; hook && count > 0; hook = hook->next, --count) {
+    Owned replacement(hook->call(hook->closure, shown.impl));
+    const TensorImpl *const from = shown.impl, *const to = replacement.impl;
+    if (!to) continue;
+    if (!same_shape(*to, *from) || to->dtype != from->dtype)
+      Error::fail("register_hook", {"a hook gave ", name_of(to->dtype), " ", to->shape_ref(),
+                                    " in place of a gradient ", name_of(from->dtype), " ", from->shape_ref()});
+    std::swap(shown.impl, replacement.impl);
   }
   return shown.take();
 }

@@ -221,16 +221,23 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
   return output.impl();
 }
 
-/// f(module, inputs, output) as a hook of a kind. If it returns a value, that replaces the inputs (or the only input),
-/// or the output.
+/// f(module, inputs, output) as a hook of a kind; in the backward pass the output's gradient comes as a list of one, or
+/// to an f that takes a tensor as such. If it returns a value, that replaces the inputs (or the only input), or the
+/// output.
 template <HookKind kind, class M, class F>
 void run_hook(void* closure, ModuleBase* m, std::vector<AnyTensor>& inputs, AnyTensor& output) {
   using Output = Tensor<typename M::device_type, typename M::value_type>;
   F& f = *static_cast<F*>(closure);
   M& module = *static_cast<M*>(m);
   const auto call = [&] {
-    if constexpr (kind == HookKind::forward_pre) return f(module, std::as_const(inputs));
-    else return f(module, std::as_const(inputs), output.template as<typename M::device_type, typename M::value_type>());
+    const std::vector<AnyTensor>& in = inputs;
+    if constexpr (kind == HookKind::forward_pre) return f(module, in);
+    else {
+      const Output out = output.template as<typename M::device_type, typename M::value_type>();
+      if constexpr (kind == HookKind::full_backward && std::invocable<F&, M&, decltype(in), const std::vector<Output>&>)
+        return f(module, in, std::vector<Output>{out});
+      else return f(module, in, out);
+    }
   };
   using Result = decltype(call());
   if constexpr (std::is_void_v<Result>) {

@@ -130,7 +130,7 @@ struct BCEWithLogitsLoss : Module<D, T> {
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
     const CallScope scope(here);
-    return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction});
+    return binary_cross_entropy_with_logits(x, target, {weight, reduction, pos_weight});
   }
 };
 

@@ -52,7 +52,15 @@ auto in_floats(const Y& y) {
 }
 
 /// What the parameters of a network are rounded from, each once.
-TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& network);
+[[gnu::noinline, gnu::cold]] inline std::vector<std::shared_ptr<Original>> originals(const AnyModule& network) {
+  std::vector<std::shared_ptr<Original>> list;
+  network.each([&](const Member& m) {
+    bool is_new = m.original && *m.original;
+    for (const auto& known : list) is_new = is_new && known != *m.original;
+    if (is_new) list.push_back(*m.original);
+  });
+  return list;
+}
 
 }  // namespace detail
 
@@ -136,9 +144,16 @@ auto mixed(const M& net) {
   done.mixed = done.shared = true;
   return Mixed<detail::rebind_t<M, typename M::device_type, T>>(net, done);
 }
+/// In the network's own type, a network with the same tensors: autocast that is switched off.
+template <Floating T, IsModule M>
+  requires(!tern::detail::is_half_v<T>)
+auto mixed(const M& net) {
+  static_assert(std::is_same_v<T, typename M::value_type>,
+                "mixed<T>(net): T is bfloat16 or half, or the network's own type, which changes nothing");
+  detail::check_listed(net);
+  detail::Converted done;
+  done.shared = true;
+  return detail::rebind_t<M, typename M::device_type, T>(Rebuild<M, typename M::device_type, T>(net, nullptr, done));
+}
 
 }}}  // namespace tern::nn
-
-#ifndef TERN_COMPILED
-#include "mixed.ipp"
-#endif

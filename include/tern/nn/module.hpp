@@ -209,10 +209,10 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 /// The methods of every module, given the set of its own parameters' tensor types. Hooks are functions of the module
 /// itself: f(module, inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient
-/// of output) in the backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's
-/// return value replaces the inputs, the output, or the gradients of the inputs. The module must not move until the
-/// backward pass. to(), cuda(), cpu() and clone() make a new module, whose type names its device, and do not copy
-/// hooks.
+/// of output) in the backward pass. The inputs are a std::vector<AnyTensor>, the output is a Tensor<D, T>, and its
+/// gradient is a std::vector of one, as PyTorch's. A hook's return value replaces the inputs, the output, or the
+/// gradients of the inputs. The module must not move until the backward pass. to(), cuda(), cpu() and clone() make a
+/// new module, whose type names its device, and do not copy hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                \
   using OwnTensorTypes = __VA_ARGS__;                                                                                 \
   Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                              \

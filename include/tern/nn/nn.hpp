@@ -11,6 +11,7 @@
 #include "embedding.hpp"
 #include "fold.hpp"
 #include "group_norm.hpp"
+#include "functional_call.hpp"
 #include "fusion.hpp"
 #include "init.hpp"
 #include "interpolate.hpp"

@@ -51,16 +51,24 @@ struct Rebind<AnyLayer<D0, T0>, D, T> {
 class TERN_API Converted {
  public:
   bool mixed = false;   // 16-bit parameters get float originals
-  bool shared = false;  // what a mixed network has in floats are the source's own tensors
+  bool shared = false;  // tensors of the same type are the source's own, or those that add() has put in their place
 
   Converted() {}
   Converted(const Converted&) = delete;
   Converted& operator=(const Converted&) = delete;
-  ~Converted();
+  [[gnu::noinline, gnu::cold]] ~Converted() {
+    while (shared_) delete std::exchange(shared_, shared_->next);
+  }
 
   /// The converted tensor, or null.
-  const AnyTensor* find(const tern::detail::TensorImpl* from) const;
-  void add(const tern::detail::TensorImpl* from, const AnyTensor& to);
+  [[gnu::noinline, gnu::cold]] const AnyTensor* find(const tern::detail::TensorImpl* from) const {
+    for (const auto& [known, to] : tensors_)
+      if (known == from) return &to;
+    return nullptr;
+  }
+  [[gnu::noinline, gnu::cold]] void add(const tern::detail::TensorImpl* from, const AnyTensor& to) {
+    tensors_.emplace_back(from, to);
+  }
 
   /// The converted pointer to what stood at the address, or null.
   template <class Pointer>
@@ -105,13 +113,25 @@ struct Converter {
     if constexpr (requires(Out& out) { out.original(); })
       if (done.mixed) return Out(original<U>(x));
     if constexpr (std::is_same_v<Tensor<D, U>, Tensor<D0, T0>>)
-      if (done.shared) return Out(x);
+      if (done.shared) {
+        const AnyTensor* const given = done.find(x.impl());
+        return held<Out>(given ? given->template as<D, U>() : x);
+      }
     Out out(copy<U>(x));
     if constexpr (tern::detail::is_floating_v<U>) out.requires_grad_(x.requires_grad());
     return out;
   }
 
  private:
+  /// x itself as a member, which requires a gradient as before.
+  template <class Out, class X>
+  static Out held(const X& x) {
+    const bool on = x.requires_grad();
+    Out out(x);
+    if constexpr (tern::detail::is_floating_v<typename X::value_type>)
+      if (!on) out.requires_grad_(false);
+    return out;
+  }
   /// A copy of x in floats, or x, as the original of parameters with elements U.
   template <class U, class D0, class T0>
   std::shared_ptr<Original> original(const Tensor<D0, T0>& x) const {
@@ -235,7 +255,3 @@ class Rebuild {
 };
 
 }}}  // namespace tern::nn
-
-#ifndef TERN_COMPILED
-#include "rebuild.ipp"
-#endif

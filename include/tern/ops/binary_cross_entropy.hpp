@@ -16,17 +16,24 @@ struct BinaryCrossEntropyOptions {
 /// The options of binary_cross_entropy_with_logits.
 template <Device D, Floating T>
 struct BinaryCrossEntropyWithLogitsOptions {
-  Tensor<D, T> weight = {};      // for each element, broadcast to the input; undefined: ones
-  Tensor<D, T> pos_weight = {};  // weight of the term for target 1, broadcast to the input; undefined: ones
+  Tensor<D, T> weight = {};  // for each element, broadcast to the input; undefined: ones
   detail::ReductionChoice reduction = Reduction::mean;
+  Tensor<D, T> pos_weight = {};  // weight of the term for target 1, broadcast to the input; undefined: ones
 };
 
 namespace detail {
 
-TERN_API void check_binary_target(const CallSite& op, const Array& x, const Array& target);
+[[gnu::noinline]] inline void check_binary_target(const CallSite& op, const Array& x, const Array& target) {
+  if (!same_shape(x, target))
+    Error::fail(op, {"the target must have the input's shape ", x.shape_ref(), ", not ", target.shape_ref()});
+}
 
 /// Error if weight does not broadcast to x.
-TERN_API void check_weight(const CallSite& op, const Array& x, const Array& weight);
+[[gnu::noinline]] inline void check_weight(const CallSite& op, const Array& x, const Array& weight) {
+  if (!(broadcast_shapes(op, x.shape_ref(), weight.shape_ref()) == x.shape()))
+    Error::fail(op,
+                {"a weight of shape ", weight.shape_ref(), " does not broadcast to the input's shape ", x.shape_ref()});
+}
 
 template <class D, class T>
 Tensor<D, T> weight_or_one(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
@@ -109,7 +116,7 @@ template <Device D, Floating T, std::same_as<Reduction> R>
 Tensor<D, T> binary_cross_entropy_with_logits(const Tensor<D, T>& x, const Tensor<D, T>& target,
                                               const Tensor<D, T>& weight, const Tensor<D, T>& pos_weight, R reduction,
                                               CallSite here = {}) {
-  return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction}, here);
+  return binary_cross_entropy_with_logits(x, target, {weight, reduction, pos_weight}, here);
 }
 
 TERN_LOSS_WITH_WEIGHT(binary_cross_entropy)
@@ -118,7 +125,3 @@ TERN_SAME_PLACE(binary_cross_entropy)
 TERN_SAME_PLACE(binary_cross_entropy_with_logits)
 
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "binary_cross_entropy.ipp"
-#endif

@@ -164,13 +164,28 @@ Tensor<D, Index> randperm(Index n, detail::Type<Index>, D device = detail::curre
   return randperm<D>(n, device, here);
 }
 
+namespace detail {
+/// x = the numbers that kernel R makes of a and b: in place, unless x is not row-major or the gradient must know of it.
+template <class R, class D, class T>
+const Tensor<D, T>& fill_randomly(const CallSite& op, const Tensor<D, T>& x, double a, double b) {
+  static_assert(is_floating_v<T>);
+  check_writable(op, x.checked(op));
+  const bool in_place = x.impl()->contiguous && !records(x);
+  const Tensor<D, T> values = in_place ? x : empty<D, T>(x.shape(), x.device());
+  backend::run<D, T>(R{*values.impl(), next_random(), a, b});
+  if (!in_place) return copy_(x, values, op);
+  bump_version(x.impl());
+  return x;
+}
+}  // namespace detail
+
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, detail::RealNumber low = 0, detail::RealNumber high = 1,
                              CallSite here = {}) {
-  if (!(low <= high))
-    Error::fail({"uniform_", here}, {"the bounds ", low.value(), " and ", high.value(), " are in the wrong order"});
-  return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
+  const CallSite op{"uniform_", here};
+  if (!(low <= high)) Error::fail(op, {"the bounds ", low.value(), " and ", high.value(), " are in the wrong order"});
+  return detail::fill_randomly<detail::backend::Uniform>(op, x, low, high);
 }
 
 /// Fills x with integers in [low, high), all equally likely. Error if T does not hold them.
@@ -190,11 +205,9 @@ const Tensor<D, T>& random_(const Tensor<D, T>& x, Index high, CallSite here = {
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, detail::RealNumber mean = 0, detail::RealNumber std = 1,
                             CallSite here = {}) {
-  detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
-  detail::check_deviation({"normal_", here}, std);
-  const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
-  detail::backend::run<D, T>(detail::backend::Normal{*values.impl(), detail::next_random(), mean, std});
-  return copy_(x, values, here);
+  const CallSite op{"normal_", here};
+  detail::check_deviation(op, std);
+  return detail::fill_randomly<detail::backend::Normal>(op, x, mean, std);
 }
 
 /// Fills x with positive numbers of the exponential distribution of rate lambda, whose mean is 1 / lambda. Error unless

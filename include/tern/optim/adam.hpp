@@ -14,6 +14,7 @@ struct AdamOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   bool amsgrad = false;
+  bool maximize = false;  // steps uphill: by -g
 };
 
 struct AdamWOptions {
@@ -22,19 +23,25 @@ struct AdamWOptions {
   double eps = 1e-8;
   double weight_decay = 1e-2;
   bool amsgrad = false;
+  bool maximize = false;  // steps uphill: by -g
 };
 
 namespace detail {
 
 inline constexpr std::initializer_list<const char*> adam_states{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
 
-TERN_API void check_adam(const char* name, const AdamOptions& o);
+[[gnu::noinline, gnu::cold]] inline void check_adam(const char* name, const AdamOptions& o) {
+  check(name, "betas.first", o.betas.first, 1);
+  check(name, "betas.second", o.betas.second, 1);
+  check(name, "eps", o.eps);
+  check(name, "weight_decay", o.weight_decay);
+}
 
 /// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
 void adam_step(const ParameterStep& step, const AdamOptions& o, bool decoupled) {
   const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2,
-               eps = o.eps;
+               eps = o.eps, sign = o.maximize ? -1 : 1;
   const auto numbers = [beta1, beta2, lr]<class N>(N t) {
     using std::sqrt;
     return std::array{N(lr) / one_minus_power(beta1, t), 1 / sqrt(one_minus_power(beta2, t))};
@@ -42,7 +49,7 @@ void adam_step(const ParameterStep& step, const AdamOptions& o, bool decoupled) 
   const double keep = decoupled ? 1 - lr * o.weight_decay : 1, decay = decoupled ? 0 : o.weight_decay;
   const auto moments = [=]<class V>(V& p, V g, V& m, V& v) {
     p = p * V(keep);
-    g = g + V(decay) * p;
+    g = V(sign) * g + V(decay) * p;
     m = V(beta1) * m + V(rest1) * g;
     v = V(beta2) * v + V(rest2) * g * g;
   };
@@ -104,7 +111,9 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
   friend Grouped;
   static constexpr const char* name = "AdamW";
   static constexpr auto states = detail::adam_states;
-  static AdamOptions plain(const AdamWOptions& o) { return {o.lr, o.betas, o.eps, o.weight_decay, o.amsgrad}; }
+  static AdamOptions plain(const AdamWOptions& o) {
+    return {o.lr, o.betas, o.eps, o.weight_decay, o.amsgrad, o.maximize};
+  }
   static void check(const AdamWOptions& o) { detail::check_adam(name, plain(o)); }
 
   template <class D, class T>
@@ -117,7 +126,3 @@ TERN_OPTIMIZER(Adam)
 TERN_OPTIMIZER(AdamW)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "adam.ipp"
-#endif

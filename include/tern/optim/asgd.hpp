@@ -11,6 +11,7 @@ struct ASGDOptions {
   double alpha = 0.75;
   double t0 = 1e6;
   double weight_decay = 0;
+  bool maximize = false;  // steps uphill: by -g
 };
 
 /// p ← (1 - lambd η) p - η g, η = lr / (1 + lambd lr (t - 1))^alpha, in step t = 1, 2 … The state ax is the average of
@@ -30,12 +31,17 @@ class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
   friend Grouped;
   static constexpr const char* name = "ASGD";
   static constexpr std::initializer_list<const char*> states{"ax"};
-  static void check(const ASGDOptions& o);
+  static void check(const ASGDOptions& o) {
+    detail::check(name, "lambd", o.lambd);
+    detail::check(name, "alpha", o.alpha);
+    detail::check(name, "t0", o.t0);
+    detail::check(name, "weight_decay", o.weight_decay);
+  }
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const ParameterStep& step) {
     const ASGDOptions& o = options_of(optimizer, step);
-    const double lambd = o.lambd, decay = o.weight_decay;
+    const double lambd = o.lambd, decay = o.weight_decay, sign = o.maximize ? -1 : 1;
     const auto numbers = [lr = o.lr, lambd, alpha = o.alpha, t0 = o.t0]<class N>(N t) {
       using std::max;
       using std::pow;
@@ -44,7 +50,7 @@ class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
     };
     update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& average) {
       const V eta = V(of_step[0]), part = V(of_step[1]);
-      g = g + V(decay) * p;
+      g = V(sign) * g + V(decay) * p;
       p = p * (1 - V(lambd) * eta) - eta * g;
       average = part * p + (1 - part) * average;
     });
@@ -54,7 +60,3 @@ class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
 TERN_OPTIMIZER(ASGD)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "asgd.ipp"
-#endif

@@ -111,11 +111,12 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 
 /// Scales all gradients by max_norm / (norm + 1e-6) if their joint norm_type-norm exceeds max_norm. Returns the norm
 /// before, as a 0-d tensor on the first parameters' device, so nothing waits for it. If the norm is infinite or NaN,
-/// the gradients become NaN or infinite too.
+/// the gradients become NaN or infinite too; with error_if_nonfinite it is an Error, for which the host waits.
 template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(
     const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters,
-    tern::detail::RealNumber max_norm, tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
+    tern::detail::RealNumber max_norm, tern::detail::RealNumber norm_type = 2,
+    tern::detail::Positional<bool> error_if_nonfinite = false, CallSite here = {}) {
   if (!(norm_type > 0)) Error::fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type.value()});
   const CallScope scope(here);
   const NoGradGuard off;
@@ -127,6 +128,8 @@ Tensor<First, double> clip_grad_norm_(
   });
   if (!total.defined()) return zeros<First, double>({}, device);
   const Tensor<First, double> norm = std::isinf(norm_type.value()) ? total : pow(total, 1 / norm_type);
+  if (error_if_nonfinite && !std::isfinite(norm.item()))
+    Error::fail({"clip_grad_norm_", here}, {"the norm of the gradients is ", norm.item()});
   const Tensor<First, double> factor = clamp_max(max_norm / (norm + 1e-6), 1);
   detail::each_gradient_group(
       parameters, [&](const auto& group) { detail::scale(group, to_device(factor, group.tensors[0].device())); });
@@ -138,18 +141,22 @@ template <class X>
   requires requires { typename X::device_type; }
 Tensor<typename X::device_type, double> clip_grad_norm_(const std::vector<X>& tensors,
                                                         tern::detail::RealNumber max_norm,
-                                                        tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
-  return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
+                                                        tern::detail::RealNumber norm_type = 2,
+                                                        tern::detail::Positional<bool> error_if_nonfinite = false,
+                                                        CallSite here = {}) {
+  return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, error_if_nonfinite, here);
 }
 template <Device D, Element T>
 Tensor<D, double> clip_grad_norm_(const Tensor<D, T>& x, tern::detail::RealNumber max_norm,
-                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
-  return clip_grad_norm_(std::vector{x}, max_norm, norm_type, here);
+                                  tern::detail::RealNumber norm_type = 2,
+                                  tern::detail::Positional<bool> error_if_nonfinite = false, CallSite here = {}) {
+  return clip_grad_norm_(std::vector{x}, max_norm, norm_type, error_if_nonfinite, here);
 }
 template <Device D, Element T>
 Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, tern::detail::RealNumber max_norm,
-                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
-  return clip_grad_norm_(std::vector<Tensor<D, T>>(tensors), max_norm, norm_type, here);
+                                  tern::detail::RealNumber norm_type = 2,
+                                  tern::detail::Positional<bool> error_if_nonfinite = false, CallSite here = {}) {
+  return clip_grad_norm_(std::vector<Tensor<D, T>>(tensors), max_norm, norm_type, error_if_nonfinite, here);
 }
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].

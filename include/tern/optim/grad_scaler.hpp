@@ -49,7 +49,7 @@ class TERN_API GradScalerBase {
   };
   State& state_of(Optimizer& optimizer);
   void begin_unscale(const State& state) const;
-  void begin_step(const State& state) const;
+  void begin_step(const CallSite& op, const State& state) const;
   /// What was found in all optimisers, which are ready again. Error if none was unscaled.
   std::vector<AnyTensor> take_found();
 
@@ -130,7 +130,7 @@ struct GradScaler final : GradScalerBase {
   void step(Optimizer& optimizer, CallSite here = {}) {
     if (!options_.enabled) return optimizer.step(here);
     State& state = state_of(optimizer);
-    begin_step(state);
+    begin_step({"GradScaler::step", here}, state);
     if (state.stage == Stage::ready) unscale_(optimizer, here);
     optimizer.step_unless(state.found, here);
     state.stage = Stage::stepped;

@@ -94,8 +94,8 @@ TERN_INLINE void GradScalerBase::begin_unscale(const State& state) const {
   if (state.stage == Stage::stepped) Error::fail("unscale_", {"the optimiser was stepped since the last update()"});
 }
 
-TERN_INLINE void GradScalerBase::begin_step(const State& state) const {
-  if (state.stage == Stage::stepped) Error::fail("step", {"the optimiser was stepped since the last update()"});
+TERN_INLINE void GradScalerBase::begin_step(const CallSite& op, const State& state) const {
+  if (state.stage == Stage::stepped) Error::fail(op, {"the optimiser was stepped since the last update()"});
 }
 
 TERN_NOINLINE std::vector<AnyTensor> GradScalerBase::take_found() {

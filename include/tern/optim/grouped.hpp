@@ -81,8 +81,9 @@ class Grouped : public Optimizer {
     }
   }
 
-  /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser
-  /// must be captured again.
+  /// Adds a group, which states all its options: `{p, {.lr = 0.1}}` has the rule's defaults for the rest, not the other
+  /// groups'; those are `param_groups()[0]`, which can be copied. Error if one of its parameters is in another group.
+  /// Graphs that were captured with this optimiser must be captured again.
   void add_param_group(const Group& group, CallSite here = {}) {
     const CallScope scope(here);
     add(group.list, group.options);

@@ -16,8 +16,15 @@ struct LinePoint {
 };
 
 /// The minimum, within [least, most], of the cubic through two points with given derivatives.
-TERN_API double cubic_minimum(double t1, double f1, double derivative1, double t2, double f2, double derivative2,
-                              double least, double most);
+[[gnu::noinline, gnu::cold]] inline double cubic_minimum(double t1, double f1, double derivative1, double t2, double f2,
+                                                         double derivative2, double least, double most) {
+  if (t1 > t2) return cubic_minimum(t2, f2, derivative2, t1, f1, derivative1, least, most);
+  const double a = derivative1 + derivative2 - 3 * (f1 - f2) / (t1 - t2), squared = a * a - derivative1 * derivative2;
+  if (!(squared >= 0)) return (least + most) / 2;
+  const double root = std::sqrt(squared),
+               at = t2 - (t2 - t1) * ((derivative2 + root - a) / (derivative2 - derivative1 + 2 * root));
+  return at < least ? least : at > most ? most : at;
+}
 
 /// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first
 /// derivative promises for the distance, and where the derivative is at most 0.9 of the first one. If there is none
@@ -73,7 +80,3 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
 }
 
 }}}  // namespace tern::optim::detail
-
-#ifndef TERN_COMPILED
-#include "line_search.ipp"
-#endif

@@ -34,6 +34,15 @@ class TERN_API ExponentialMovingAverage {
     for (const auto& p : parameters) add(p, ops_for<P...>(p.tensor));
     if (entries_.empty()) Error::fail(name, {"there are no parameters"});
   }
+  template <class X>
+    requires requires { typename X::device_type; }
+  ExponentialMovingAverage(const std::vector<X>& tensors, ExponentialMovingAverageOptions options = {},
+                           CallSite here = {})
+      : ExponentialMovingAverage(tern::detail::parameters_of(tensors), options, here) {}
+  template <Device D, Element T>
+  ExponentialMovingAverage(std::initializer_list<Tensor<D, T>> tensors, ExponentialMovingAverageOptions options = {},
+                           CallSite here = {})
+      : ExponentialMovingAverage(std::vector<Tensor<D, T>>(tensors), options, here) {}
 
   /// Updates the averages with the weights.
   void update(CallSite here = {});

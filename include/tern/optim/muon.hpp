@@ -78,7 +78,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
         Error::fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
-  static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);
+  static double ratio(AdjustLR adjust, const tern::detail::Shape& shape) {
+    const double rows = double(shape[0]), columns = double(shape[1]);
+    if (adjust == AdjustLR::match_rms_adamw) return 0.2 * std::sqrt(rows > columns ? rows : columns);
+    const double squared = rows / columns;
+    return std::sqrt(adjust == AdjustLR::original && squared < 1 ? 1 : squared);
+  }
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const ParameterStep& step) {
@@ -109,7 +114,3 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
 TERN_OPTIMIZER(Muon)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "muon.ipp"
-#endif

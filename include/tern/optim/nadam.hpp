@@ -11,6 +11,7 @@ struct NAdamOptions {
   double weight_decay = 0;
   double momentum_decay = 4e-3;
   bool decoupled_weight_decay = false;  // as in AdamW: multiplies the weights instead of adding to the gradient
+  bool maximize = false;                // steps uphill: by -g
 };
 
 /// Adam with Nesterov momentum. With μ_t = β1 (1 - 0.96^(t momentum_decay) / 2) and M_t = μ_1 ⋯ μ_t, p ← p - lr ((1 -
@@ -49,10 +50,10 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
     const double now = mu(o, step.number()), next = mu(o, step.number() + 1), product = nadam.mu_product(o, step);
     const double of_gradient = lr * (1 - now) / (1 - product), of_moment = lr * next / (1 - product * next);
     const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
-    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay;
+    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
     update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
       p = p * V(keep);
-      g = g + V(decay) * p;
+      g = V(sign) * g + V(decay) * p;
       m = V(beta1) * m + V(rest1) * g;
       v = V(beta2) * v + V(rest2) * g * g;
       p = p - (V(of_gradient) * g + V(of_moment) * m) / (sqrt(v) * V(scale) + V(eps));

@@ -10,6 +10,7 @@ struct RAdamOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   bool decoupled_weight_decay = false;  // as in AdamW: multiplies the weights instead of adding to the gradient
+  bool maximize = false;                // steps uphill: by -g
 };
 
 /// Adam that divides by √v only after enough steps to estimate v, and then rectifies the step. With ρ∞ = 2 / (1 - β2) -
@@ -30,7 +31,12 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   static constexpr const char* name = "RAdam";
   static constexpr bool counts_on_host = true;
   static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
-  static void check(const RAdamOptions& o);
+  static void check(const RAdamOptions& o) {
+    detail::check(name, "betas.first", o.betas.first, 1);
+    detail::check(name, "betas.second", o.betas.second, 1);
+    detail::check(name, "eps", o.eps);
+    detail::check(name, "weight_decay", o.weight_decay);
+  }
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const ParameterStep& step) {
@@ -43,10 +49,10 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
     const double rate = lr / (1 - std::pow(beta1, t)) * (trusted ? std::sqrt(squared * (1 - power)) : 1);
     const double of_root = trusted ? 1 : 0, added = trusted ? eps : 1;
     const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
-    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay;
+    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
     update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
       p = p * V(keep);
-      g = g + V(decay) * p;
+      g = V(sign) * g + V(decay) * p;
       m = V(beta1) * m + V(rest1) * g;
       v = V(beta2) * v + V(rest2) * g * g;
       p = p - V(rate) * m / (V(of_root) * sqrt(v) + V(added));
@@ -57,7 +63,3 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
 TERN_OPTIMIZER(RAdam)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "radam.ipp"
-#endif

@@ -11,6 +11,7 @@ struct RMSpropOptions {
   double weight_decay = 0;
   double momentum = 0;
   bool centered = false;
+  bool maximize = false;  // steps uphill: by -g
 };
 
 /// v ← α v + (1 - α) g²;  p ← p - lr g / (√v + eps). Centered: uses v minus the square of a running mean of g. With
@@ -29,22 +30,27 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   friend Grouped;
   static constexpr const char* name = "RMSprop";
   static constexpr std::initializer_list<const char*> states{"square_avg", "grad_avg", "momentum_buffer"};
-  static void check(const RMSpropOptions& o);
+  static void check(const RMSpropOptions& o) {
+    detail::check(name, "alpha", o.alpha);
+    detail::check(name, "eps", o.eps);
+    detail::check(name, "weight_decay", o.weight_decay);
+    detail::check(name, "momentum", o.momentum);
+  }
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const ParameterStep& step) {
     const RMSpropOptions& o = options_of(optimizer, step);
     const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
-    const double momentum = o.momentum, centered = o.centered ? 1 : 0;
+    const double momentum = o.momentum, centered = o.centered ? 1 : 0, sign = o.maximize ? -1 : 1;
     if (momentum == 0 && !o.centered) {
       return update_each<D, T, 1>(step, [=]<class V>(V& p, V g, V& square) {
-        g = g + V(decay) * p;
+        g = V(sign) * g + V(decay) * p;
         square = V(alpha) * square + V(rest) * g * g;
         p = p - V(lr) * g / (sqrt(square) + V(eps));
       });
     }
     update_each<D, T, 3>(step, [=]<class V>(V& p, V g, V& square, V& mean, V& buffer) {
-      g = g + V(decay) * p;
+      g = V(sign) * g + V(decay) * p;
       square = V(alpha) * square + V(rest) * g * g;
       mean = V(alpha) * mean + V(rest) * g;
       buffer = V(momentum) * buffer + g / (sqrt(square - V(centered) * mean * mean) + V(eps));
@@ -56,7 +62,3 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
 TERN_OPTIMIZER(RMSprop)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "rmsprop.ipp"
-#endif

@@ -372,6 +372,7 @@ enum class AnnealStrategy { cos, linear };
 struct OneCycleLROptions {
   double max_lr = 0.1;
   Index total_steps = 1;
+  Index epochs = 0, steps_per_epoch = 0;  // in place of total_steps, their product
   double pct_start = 0.3;
   tern::detail::Choice<AnnealStrategy, "cos", "linear"> anneal_strategy = AnnealStrategy::cos;
   bool cycle_momentum = true;

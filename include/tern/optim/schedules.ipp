@@ -37,6 +37,9 @@ TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRSched
   if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
     Error::fail("SequentialLR",
                 {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
+  for (std::size_t i = 0; i < schedules_.size(); ++i)
+    if (&schedules_[i]->optimizer() != &optimizer)
+      Error::fail("SequentialLR", {"schedule ", Index(i), " belongs to another optimiser"});
   for (std::size_t i = 1; i < milestones_.size(); ++i)
     if (milestones_[i] <= milestones_[i - 1])
       Error::fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
@@ -119,7 +122,8 @@ TERN_COLD ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict
 TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, CallSite here)
     : LRScheduler(optimizer), options_(options) {
   const CallScope scope(here);
-  if (options.total_steps < 1) Error::fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
+  if (options.epochs || options.steps_per_epoch) options_.total_steps = options.epochs * options.steps_per_epoch;
+  if (options_.total_steps < 1) Error::fail("OneCycleLR", {"total_steps must be positive, not ", options_.total_steps});
   if (!(options.pct_start >= 0 && options.pct_start <= 1))
     Error::fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
   apply();

@@ -10,11 +10,11 @@ struct SGDOptions {
   double dampening = 0;
   double weight_decay = 0;
   bool nesterov = false;
-  bool maximize = false;
+  bool maximize = false;  // steps uphill: by -g
 };
 
 /// g ← g + weight_decay p;  b ← momentum b + (1 - dampening) g (in the first step b ← g);  p ← p - lr (nesterov ? g +
-/// momentum b : b). maximize uses -g.
+/// momentum b : b).
 class TERN_API SGD : public Grouped<SGD, SGDOptions> {
  public:
   using Grouped::Grouped;
@@ -29,7 +29,13 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
   friend Grouped;
   static constexpr const char* name = "SGD";
   static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
-  static void check(const SGDOptions& o);
+  static void check(const SGDOptions& o) {
+    detail::check(name, "momentum", o.momentum);
+    detail::check(name, "weight_decay", o.weight_decay);
+    if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
+      Error::fail(name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ",
+                         o.dampening});
+  }
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const ParameterStep& step) {
@@ -54,7 +60,3 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
 TERN_OPTIMIZER(SGD)
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "sgd.ipp"
-#endif

@@ -54,12 +54,22 @@ namespace detail {
 namespace backend = tern::detail::backend;
 
 /// The value as a state with memory of its own.
-TERN_API AnyTensor state_from(const Slot& slot, const AnyTensor& value);
+[[gnu::noinline, gnu::cold]] inline AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
+  const AnyTensor state = slot.ops->zeros(slot.parameter);
+  slot.ops->overwrite(state, value);
+  return state;
+}
 
-TERN_API void add_state(Slot& slot, const AnyTensor& state);
+[[gnu::noinline, gnu::cold]] inline void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
 
 /// During a capture or replay: true if only the step's numbers are wanted. Error in the first step.
-TERN_API bool wants_numbers(const Slot& slot, std::size_t states);
+[[gnu::noinline, gnu::cold]] inline bool wants_numbers(const Slot& slot, std::size_t states) {
+  const bool is_new = tern::detail::size_of(slot.parameter.dtype()) == 2 &&
+                      (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
+  if (slot.state.size() < states || is_new || (slot.found.defined() && !slot.skipped.defined()))
+    Error::fail("step", {"an optimiser allocates its state in its first step: run one before the capture"});
+  return tern::detail::capture->is_replay();
+}
 
 /// 1 - beta^t.
 inline double one_minus_power(double beta, double t) { return 1 - std::pow(beta, t); }
@@ -205,7 +215,3 @@ void update_by(const ParameterStep& step, std::size_t states, const Direction& d
 }
 
 }}}  // namespace tern::optim
-
-#ifndef TERN_COMPILED
-#include "slot.ipp"
-#endif

@@ -1,0 +1,21 @@
+// The functions of functional_call.hpp that are not templates.
+#pragma once
+#include "functional_call.hpp"
+
+namespace tern { inline namespace TERN_BUILD { namespace detail {
+
+TERN_COLD const NamedTensor& replaced_by(const CallSite& op, const StateDict& own, const NamedTensor& given,
+                                         std::size_t at) {
+  if (!given.name.empty()) {
+    for (at = 0; at < own.size() && own[at].name != given.name; ++at) continue;
+    if (at == own.size()) Error::fail(op, {"the network has no tensor \"", given.name, "\""});
+  }
+  const Array *const x = own[at].tensor.impl(), *const y = given.tensor.impl();
+  if (!y || y->dtype != x->dtype || !same_shape(*x, *y) || own[at].tensor.device_name() != given.tensor.device_name())
+    Error::fail(op, {"\"", own[at].name, "\" is ", own[at].tensor.device_name(), " ", name_of(x->dtype), " ", x->shape(),
+                     ", not ", y ? given.tensor.device_name() : "undefined", " ", y ? name_of(y->dtype) : "", " ",
+                     y ? y->shape() : Shape()});
+  return own[at];
+}
+
+}}}  // namespace tern::detail
