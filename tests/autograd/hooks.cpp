@@ -1,4 +1,5 @@
 #include "support/tensors.hpp"
+#include "tern/ops/cat.hpp"
 #include "tern/ops/exponential.hpp"
 
 namespace autograd_hooks {
@@ -152,6 +153,36 @@ TEMPLATE_TEST_CASE("an error in a hook leaves the graph usable", "[autograd]", T
   fails = false;
   z.backward();
   check_close(values_of(x.grad()), {2 * std::exp(1), 4 * std::exp(4)});
+}
+
+TEMPLATE_TEST_CASE("a hook's gradient has the shape and the type of the one that it replaces", "[autograd][refusal]",
+                   TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({1, 2}).requires_grad_(), y = tensor_of<TestType>({1, 2}).requires_grad_();
+  const auto h = x.register_hook([](const X& g) { return g.mean(); });
+  CHECK(error_of([&] {
+          (x * 3).sum().backward();
+        }).starts_with("register_hook: a hook gave float64 [] in place of a gradient float64 [2]"));
+  CHECK_FALSE(x.grad().defined());
+  const auto z = y * 3;
+  z.register_hook([](const X& g) { return cat({g, g}); });
+  CHECK(error_of([&] {
+          z.sum().backward();
+        }).starts_with("register_hook: a hook gave float64 [4] in place of a gradient float64 [2]"));
+}
+
+TEMPLATE_TEST_CASE("a hook that a hook registers is called from the next pass on", "[autograd]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({1}).requires_grad_();
+  bool registered = false;
+  x.register_hook([&](const X&) {
+    if (!std::exchange(registered, true)) x.register_hook([](const X& g) { return g * 3; });
+  });
+  x.sum().backward();
+  check_close(values_of(x.grad()), {1});
+  x.set_grad({});
+  x.sum().backward();
+  check_close(values_of(x.grad()), {3});
 }
 
 }  // namespace autograd_hooks

@@ -155,4 +155,17 @@ TEMPLATE_TEST_CASE("hooks refuse what they cannot do", "", TERN_TEST_DEVICES) {
              ContainsSubstring("replaced input 0 by a tensor of another type"));
 }
 
+TEMPLATE_TEST_CASE("a full backward hook gets a list of gradients of outputs, as in PyTorch", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D> net;
+  Index calls = 0;
+  net.out.register_full_backward_hook([&](auto&, const auto& grad_input, const auto& grad_output) {
+    ++calls;
+    REQUIRE((grad_input.size() == 1 && grad_output.size() == 1));
+    CHECK(values_of(grad_output[0]) == std::vector<double>(std::size_t(grad_output[0].numel()), 1));
+  });
+  net(spread_tensor<D>({5, 3})).sum().backward();
+  CHECK(calls == 1);
+}
+
 }  // namespace nn_hooks

@@ -365,4 +365,14 @@ TEMPLATE_TEST_CASE("gradients of a mixed network are clipped as floats", "", TER
   CHECK(std::fabs(squares - 1) < 1e-6);
 }
 
+TEMPLATE_TEST_CASE("a mixed network in the network's own type is the network", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D> net;
+  net.conv.requires_grad_(false);
+  auto same = nn::mixed<float>(net);
+  CHECK(same.conv.weight.impl() == net.conv.weight.impl());
+  CHECK(same.norm.running_mean.impl() == net.norm.running_mean.impl());
+  CHECK_FALSE(net.conv.weight.requires_grad());
+}
+
 }  // namespace nn_mixed

@@ -274,4 +274,11 @@ TEMPLATE_TEST_CASE("vander has the powers of each element, the highest first", "
   CHECK(error_of([&] { linalg::vander(x[0]); }) == "vander: at least one dimension is needed, not []");
 }
 
+TEMPLATE_TEST_CASE("running sums of integers wrap around", "[ops]", TERN_TEST_DEVICES) {
+  const auto most = std::numeric_limits<Index>::max();
+  const auto x = full<TestType, Index>({2}, most);
+  CHECK(x.cumsum(0).cpu()(1) == -2);
+  CHECK(x.cumprod(0).cpu()(1) == 1);
+}
+
 }  // namespace ops_cumulative

@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("extremes of nothing are refused", "[ops]", TERN_TEST_DEVICES
   CHECK(error_of([&] { amax(x, {1}); }) == "amax: dimension 1 of [2, 0] is empty");
   CHECK(error_of([&] { amin(x); }) == "amin: dimension 1 of [2, 0] is empty");
   CHECK(error_of([&] { argmax(x, 1); }) == "argmax: dimension 1 of [2, 0] is empty");
-  CHECK(error_of([&] { argmin(x); }) == "argmin: dimension 0 of [0] is empty");
+  CHECK(error_of([&] { argmin(x); }) == "argmin: dimension 1 of [2, 0] is empty");
   CHECK(error_of([&] { max(x); }) == "max: dimension 1 of [2, 0] is empty");
   CHECK(error_of([&] { min(x, 1); }) == "min: dimension 1 of [2, 0] is empty");
   CHECK(error_of([&] { max(x, 2); }) == "max: dimension 2 is out of range [-2, 1]");
@@ -138,6 +138,17 @@ TEMPLATE_TEST_CASE("extremes of nothing are refused", "[ops]", TERN_TEST_DEVICES
         "min: shapes do not broadcast: [2] and [3]");
   CHECK(amax(x, {0}).shape() == detail::Shape{0});
   CHECK(error_of([&] { argmax(x, 2); }) == "argmax: dimension 2 is out of range [-2, 1]");
+}
+
+TEMPLATE_TEST_CASE("argmax and argmin of all elements keep the dimensions on request", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor<TestType>({1., 5., -2., 3.}).reshape({2, 2});
+  CHECK((x.argmax({}, true).shape() == tern::detail::Shape{1, 1} && x.argmax({}, true).item() == 1));
+  CHECK((x.argmin({}).dim() == 0 && argmin(x).item() == 2));
+  CHECK(values_of(x.argmax(1)) == std::vector<double>{1, 1});
+  CHECK(error_of([&] {
+          x.argmax({0, 1});
+        }).starts_with("argmax: one dimension is needed, or none for all elements, not [0, 1]"));
+  CHECK(error_of([&] { zeros<TestType>({0, 4}).argmax(); }).starts_with("argmax: dimension 0 of [0, 4] is empty"));
 }
 
 }  // namespace ops_extrema

@@ -132,4 +132,16 @@ TEMPLATE_TEST_CASE("reductions refuse dimensions that are not there", "[ops]", T
   CHECK(error_of([&] { x.item(); }) == "item: a tensor of one element is needed, not of shape [2, 3]");
 }
 
+TEMPLATE_TEST_CASE("reductions and running sums in another type, over a dimension", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto n = tensor<D>({2, 3, 4, 5}, i64).reshape({2, 2});
+  CHECK(std::is_same_v<decltype(n.sum(0, true, f64)), Tensor<D, double>>);
+  CHECK(values_of(n.sum(0, true, f64)) == std::vector<double>{6, 8});
+  CHECK(n.sum(0, true, f64).dim() == 2);
+  CHECK(values_of(n.mean(1, false, f32)) == std::vector<double>{2.5, 4.5});
+  CHECK(values_of(n.prod(0, false, f32)) == std::vector<double>{8, 15});
+  CHECK(values_of(n.cumsum(1, f64)) == std::vector<double>{2, 5, 4, 9});
+  CHECK(values_of(n.cumprod(1, f32)) == std::vector<double>{2, 6, 4, 20});
+}
+
 }  // namespace ops_reduce

@@ -68,4 +68,14 @@ TEMPLATE_TEST_CASE("the gradient of logsumexp in 16 bits is rounded once", "[ops
   check_rounded_once_in_16_bits([](const auto& v) { return logsumexp(v, 1); }, x);
 }
 
+TEMPLATE_TEST_CASE("a bool alone says unbiased, and no dimension", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor<TestType>({1., 2., 3., 6.}, f64).reshape({2, 2});
+  CHECK(x.var(false).item() == 3.5);
+  CHECK(var(x, true).item() == 14. / 3);
+  CHECK(x.std(false).item() == std::sqrt(3.5));
+  CHECK(tern::std(x, true).item() == std::sqrt(14. / 3));
+  CHECK(var_mean(x, false).first.item() == 3.5);
+  CHECK(std_mean(x, false).first.item() == std::sqrt(3.5));
+}
+
 }  // namespace ops_statistics

@@ -130,4 +130,15 @@ TEMPLATE_TEST_CASE("gradients of plain tensors are clipped", "", TERN_TEST_DEVIC
   check_close(values_of(x.grad()), {0.5});
 }
 
+TEMPLATE_TEST_CASE("a norm that is not finite is an Error on request", "[optim]", TERN_TEST_DEVICES) {
+  const auto x = tensor<TestType>({3., 4.}, f64).requires_grad_();
+  (x * x / 2).sum().backward();
+  CHECK(optim::clip_grad_norm_({x}, 1, 2, true).item() == 5);
+  x.set_grad(tensor<TestType>({1., INFINITY}, f64));
+  CHECK(error_of([&] {
+          optim::clip_grad_norm_({x}, 1, 2, true);
+        }).starts_with("clip_grad_norm_: the norm of the gradients is inf"));
+  CHECK(values_of(x.grad()) == std::vector<double>{1, INFINITY});
+}
+
 }  // namespace optim_clip_grad

@@ -408,4 +408,38 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
   check(__LINE__, [&] { optim::clip_grad_value_(parameters, -1); });
 }
 
+TEMPLATE_TEST_CASE("maximize takes the steps of the negated loss", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = []<class Rule, class Options>(std::type_identity<Rule>, Options o) {
+    const auto start = tensor<D>({1., -0.7, 0.4}, f64);
+    const auto up = start.clone().requires_grad_(), down = start.clone().requires_grad_();
+    Rule minimise({down}, o);
+    o.maximize = true;
+    Rule maximise({up}, o);
+    for (int i = 0; i < 5; ++i) {
+      minimise.zero_grad(), maximise.zero_grad();
+      (-(down.sin() * down).sum()).backward();
+      (up.sin() * up).sum().backward();
+      minimise.step(), maximise.step();
+    }
+    INFO(typeid(Rule).name());
+    CHECK(values_of(up) == values_of(down));
+    CHECK_FALSE(values_of(up) == values_of(start));
+  };
+  using std::type_identity;
+  check(type_identity<optim::SGD>(), optim::SGDOptions{.lr = 0.1, .momentum = 0.5, .weight_decay = 0.1});
+  check(type_identity<optim::Adam>(), optim::AdamOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::Adam>(), optim::AdamOptions{.lr = 0.1, .amsgrad = true});
+  check(type_identity<optim::AdamW>(), optim::AdamWOptions{.lr = 0.1});
+  check(type_identity<optim::Adadelta>(), optim::AdadeltaOptions{.weight_decay = 0.1});
+  check(type_identity<optim::Adagrad>(), optim::AdagradOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::Adamax>(), optim::AdamaxOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::ASGD>(), optim::ASGDOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::NAdam>(), optim::NAdamOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::RAdam>(), optim::RAdamOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::RMSprop>(), optim::RMSpropOptions{.lr = 0.1, .weight_decay = 0.1});
+  check(type_identity<optim::RMSprop>(), optim::RMSpropOptions{.lr = 0.1, .momentum = 0.5, .centered = true});
+  check(type_identity<optim::Rprop>(), optim::RpropOptions{.lr = 0.1});
+}
+
 }  // namespace optim_grouped

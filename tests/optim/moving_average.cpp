@@ -120,4 +120,20 @@ TEMPLATE_TEST_CASE("averages refuse what would mix them up with weights", "", TE
              ContainsSubstring("decay must be in [0, 1], not 1.5"));
 }
 
+TEMPLATE_TEST_CASE("the average of tensors without a network", "", TERN_TEST_DEVICES) {
+  const auto x = ones<TestType>({2}).requires_grad_();
+  optim::ExponentialMovingAverage ema({x}, {.decay = 0.5}), of_list(std::vector{x}, {.decay = 0.5});
+  for (auto* const e : {&ema, &of_list}) e->update();
+  {
+    const NoGradGuard off;
+    x.fill_(3);
+  }
+  for (auto* const e : {&ema, &of_list}) {
+    e->update();
+    e->apply();
+    check_close(values_of(x), {2, 2});
+    e->restore();
+  }
+}
+
 }  // namespace optim_moving_average

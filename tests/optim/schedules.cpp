@@ -407,4 +407,16 @@ TEST_CASE("the modes of schedules as texts") {
   CHECK(optim::ReduceLROnPlateauOptions{.threshold_mode = "rel"}.threshold_mode == optim::ThresholdMode::rel);
 }
 
+TEST_CASE("schedules that follow each other belong to one optimiser, and a cycle's steps are epochs of steps") {
+  const auto x = ones<Cpu>({2}).requires_grad_();
+  optim::SGD sgd({x}, {.lr = 0.1, .momentum = 0.9}), other({x}, 0.1);
+  optim::StepLR of_other(other, 3);
+  CHECK(error_of([&] {
+          optim::SequentialLR(sgd, {&of_other}, {});
+        }).starts_with("SequentialLR: schedule 0 belongs to another optimiser"));
+  optim::OneCycleLR cycle(sgd, {.max_lr = 0.1, .epochs = 2, .steps_per_epoch = 3});
+  for (int i = 0; i < 6; ++i) cycle.step();
+  CHECK(error_of([&] { cycle.step(); }).starts_with("OneCycleLR: stepped 7 times, total_steps is 6"));
+}
+
 }  // namespace optim_schedules

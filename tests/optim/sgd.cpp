@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("SGD refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   CHECK(error({}).empty());
   CHECK(error({.lr = 0}).empty());
   CHECK_THAT(error({.lr = -0.1}), ContainsSubstring("SGD: lr must not be negative: -0.1"));
-  CHECK_THAT(error({.lr = std::nan("")}), ContainsSubstring("SGD: lr"));
+  CHECK_THAT(error({.lr = std::nan("")}), ContainsSubstring("SGD: lr must be a number, not nan"));
   CHECK_THAT(error({.momentum = -1}), ContainsSubstring("SGD: momentum must not be negative: -1"));
   CHECK_THAT(error({.weight_decay = -1}), ContainsSubstring("SGD: weight_decay must not be negative: -1"));
   CHECK_THAT(error({.nesterov = true}), ContainsSubstring("nesterov needs momentum"));

@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("a loop over a tensor gives the positions of its first dimens
   for (const auto& none : zeros<D>({0, 2})) FAIL("there is no row " << none);
   CHECK(error_of([&] {
           for (const auto& part : x.sum()) part.sum();
-        }) == "size: there is no dimension 0 in a 0-d tensor");
+        }) == "begin: a 0-d tensor has no rows to loop over");
 }
 
 TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TERN_TEST_DEVICES) {
@@ -405,6 +405,28 @@ TEMPLATE_TEST_CASE("element types have PyTorch's and LibTorch's names as methods
   CHECK(leaf.requires_grad());
   leaf.set_requires_grad(false);
   CHECK(!leaf.requires_grad());
+}
+
+TEMPLATE_TEST_CASE("integers change in place by bits, copies convert, and what is assigned loses leading ones", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto n = arange<D>(6);
+  n &= 3, n |= 8, n ^= 1, n <<= 2, n >>= 1;
+  CHECK(values_of(n) == std::vector<double>{18, 16, 22, 20, 18, 16});
+  n <<= ones<D, Index>({6}), n >>= ones<D, Index>({6});
+  CHECK(values_of(n) == std::vector<double>{18, 16, 22, 20, 18, 16});
+  const auto x = zeros<D>({2, 3});
+  x.copy_(tensor<Cpu>({1.5, 2.5, 3.5}, f64));
+  CHECK(values_of(x) == std::vector<double>{1.5, 2.5, 3.5, 1.5, 2.5, 3.5});
+  x[0] = ones<D>({1, 1, 3});
+  x[{1, Slice(0, 2)}] = zeros<D>({1, 2});
+  CHECK(values_of(x) == std::vector<double>{1, 1, 1, 0, 0, 3.5});
+  CHECK(error_of([&] { x[0] = ones<D>({2, 3}); }).starts_with("copy_: a tensor of shape [2, 3] does not broadcast to"));
+  CHECK(values_of(x.index_select(1, tensor<D>({2}, i32))) == std::vector<double>{1, 3.5});
+  const auto loop = [] {
+    for (const auto& row : scalar_tensor<D>(1)) static_cast<void>(row);
+  };
+  CHECK(error_of(loop).starts_with("begin: a 0-d tensor has no rows to loop over"));
 }
 
 }  // namespace tensor_tensor

@@ -241,6 +241,14 @@ std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std:
                     GradOptions{retain_graph, create_graph, allow_unused}, here);
 }
 
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs,
+                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients, bool retain_graph,
+                               bool create_graph = false, bool allow_unused = false, CallSite here = {}) {
+  return grad<D, T>(std::vector{output}, std::vector(inputs), std::vector(gradients),
+                    GradOptions{retain_graph, create_graph, allow_unused}, here);
+}
+
 /// The gradients of one output.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs,

@@ -46,6 +46,7 @@ struct Shape {
 
   Shape() { d[0] = 0; }  // g++ warns if a pointer to uninitialised sizes is passed on
   template <std::integral I>
+    requires(!std::same_as<I, bool>)  // x.sum(true): keepdim is not the first argument
   Shape(I single) : n(1) {
     d[0] = Index(single);
   }

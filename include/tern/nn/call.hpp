@@ -41,7 +41,7 @@ template <class M, class... X>
   } else if constexpr (!requires { module.forward(static_cast<X &&>(x)...); }) {
     static_assert(sizeof(M) == 0,
                   "the module's forward() does not take these arguments: convert an element type with .to(f32) or "
-                  ".to(i64), and give an AnyTensor a type with .as<Cpu, float>()");
+                  ".to(i64), give an AnyTensor a type with .as<Cpu, float>(), and write a last {} as Tensor<Cpu>()");
   } else {
     const CallScope scope(here);
     const tern::detail::Range range(M::type_name());

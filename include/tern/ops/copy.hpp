@@ -73,7 +73,6 @@ const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source
                     detail::device_ops<D>, detail::grad_ops_for<D, T>());
   return target;
 }
-TERN_SAME_PLACE(copy_)
 
 /// Sets every element to value. Error if T does not hold it.
 template <Device D, Element T>

@@ -66,6 +66,11 @@ Tensor<D, detail::sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, CallSite he
   if (x.dim() == 0) return reshape(cumsum(view(x, 1, here), 0, here), {}, here);
   return detail::running_sum({"cumsum", here}, to_type(x, detail::Type<detail::sum_t<T>>{}, here), d, false);
 }
+/// The same of x.to(dtype).
+template <Device D, Element T, Element U>
+Tensor<D, detail::sum_t<U>> cumsum(const Tensor<D, T>& x, Index dim, detail::Type<U> dtype, CallSite here = {}) {
+  return cumsum(to_type(x, dtype), dim, here);
+}
 
 /// y_i = x_0 ⋯ x_i along dim. Integers and booleans are multiplied as int64.
 template <Device D, Element T>
@@ -82,6 +87,11 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, CallSite h
            return mul(detail::shifted(out, d, false, 1), s);
          }));
   return y;
+}
+/// The same of x.to(dtype).
+template <Device D, Element T, Element U>
+Tensor<D, detail::sum_t<U>> cumprod(const Tensor<D, T>& x, Index dim, detail::Type<U> dtype, CallSite here = {}) {
+  return cumprod(to_type(x, dtype), dim, here);
 }
 
 namespace detail {

@@ -51,11 +51,15 @@ Tensor<D, Index> arg_extreme(const CallSite& op, bool largest, const Tensor<D, T
   return y;
 }
 
+/// The same along the only dimension of dim, or of all elements in row-major order if dim is empty.
 template <class D, class T>
-Tensor<D, Index> arg_extreme(const CallSite& op, bool largest, const Tensor<D, T>& x) {
-  x.checked(op);
+Tensor<D, Index> arg_extreme(const CallSite& op, bool largest, const Tensor<D, T>& x, const Dims& dim, bool keepdim) {
+  if (dim.n > 1) Error::fail(op, {"one dimension is needed, or none for all elements, not ", dim});
+  if (dim.n == 1) return arg_extreme(op, largest, x, dim.d[0], keepdim);
+  check_not_empty(op, x.checked(op)->shape_ref(), ~0u);
   const NoGradGuard off;
-  return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
+  const Tensor<D, Index> y = arg_extreme(op, largest, reshape(x, Shape(x.numel())), Index(0), false);
+  return keepdim ? reshape(y, reduced_shape(x.impl()->shape_ref(), ~0u, true)) : y;
 }
 
 /// Records y, the value of an element of x. The elements equal to it share the gradient evenly; NaN equals NaN.
@@ -138,26 +142,18 @@ Tensor<D, T> min(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {
 }
 TERN_SAME_PLACE(min)
 
-/// The position of the largest element along dim. Of equal elements, the first counts; a NaN counts as the largest.
+/// The position of the largest element along dim; without dim of all elements, in row-major order. Of equal elements,
+/// the first counts; a NaN counts as the largest.
 template <Device D, Element T>
-Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, CallSite here = {}) {
+Tensor<D, Index> argmax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   return detail::arg_extreme({"argmax", here}, true, x, dim, keepdim);
 }
-/// The position of the largest of all elements, in row-major order.
-template <Device D, Element T>
-Tensor<D, Index> argmax(const Tensor<D, T>& x, CallSite here = {}) {
-  return detail::arg_extreme({"argmax", here}, true, x);
-}
 
-/// The position of the smallest element along dim. Of equal elements, the first counts; a NaN counts as the smallest.
+/// The position of the smallest element along dim; without dim of all elements, in row-major order. Of equal elements,
+/// the first counts; a NaN counts as the smallest.
 template <Device D, Element T>
-Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, CallSite here = {}) {
+Tensor<D, Index> argmin(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   return detail::arg_extreme({"argmin", here}, false, x, dim, keepdim);
-}
-/// The position of the smallest of all elements, in row-major order.
-template <Device D, Element T>
-Tensor<D, Index> argmin(const Tensor<D, T>& x, CallSite here = {}) {
-  return detail::arg_extreme({"argmin", here}, false, x);
 }
 
 }}  // namespace tern

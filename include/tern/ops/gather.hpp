@@ -164,6 +164,10 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
   if (d == 0) return detail::take_rows({"index_select", here}, x, index);
   return transpose(detail::take_rows({"index_select", here}, transpose(x, 0, d, here), index), 0, d, here);
 }
+template <Device D, Element T>
+Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, std::int32_t>& index, CallSite here = {}) {
+  return index_select(x, dim, to_type(index, i64, here), here);
+}
 
 /// x with alpha times source's position i of dimension dim added to position index[i].
 template <Device D, Element T>

@@ -476,7 +476,7 @@ class Selected : public Tensor<D, T> {
 
   X operator=(const X& values) && {
     if (indexed_) write(values);
-    else copy_(tensor(), values, here_);
+    else copy_(tensor(), this->without_leading_ones(values), here_);
     return *this;
   }
   X operator=(detail::number_t<T> value) && {

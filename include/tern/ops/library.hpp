@@ -23,7 +23,7 @@ namespace tern { inline namespace TERN_BUILD {
   instance(Tensor<D> log_softmax(const Tensor<D>&, Index, CallSite))                                  \
   instance(Tensor<D> sum(const Tensor<D>&, detail::Dims, bool, CallSite))                                     \
   instance(Tensor<D> mean(const Tensor<D>&, detail::Dims, bool, CallSite))                                    \
-  instance(Tensor<D, Index> argmax(const Tensor<D>&, Index, bool, CallSite))                          \
+  instance(Tensor<D, Index> argmax(const Tensor<D>&, detail::Dims, bool, CallSite))                          \
   instance(Tensor<D> linear(const Tensor<D>&, const Tensor<D>&, const Tensor<D>&, CallSite))
 #define TERN_TRAINERS_UNARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, CallSite))
 #define TERN_TRAINERS_BINARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, const Tensor<D>&, CallSite))
@@ -280,8 +280,8 @@ TERN_INSTANCE(Tensor<Cpu> max(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(ValuesAndIndices<Cpu, float> max(const Tensor<Cpu>&, Index, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> min(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(ValuesAndIndices<Cpu, float> min(const Tensor<Cpu>&, Index, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, Index, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu, Index> argmin(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> argmin(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
 TERN_INSTANCE(bool equal(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, bool,
                             CallSite))

@@ -53,5 +53,11 @@ Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, b
   }
   return y;
 }
+/// The same of x.to(dtype).
+template <Device D, Element T, Element U>
+Tensor<D, detail::sum_t<U>> prod(const Tensor<D, T>& x, detail::Dims dim, bool keepdim, detail::Type<U> dtype,
+                                 CallSite here = {}) {
+  return prod(to_type(x, dtype), dim, keepdim, here);
+}
 
 }}  // namespace tern

@@ -129,6 +129,12 @@ Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bo
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }
 
+/// The sum of x.to(dtype) over dim.
+template <Device D, Element T, Element U>
+Tensor<D, detail::sum_t<U>> sum(const Tensor<D, T>& x, detail::Dims dim, bool keepdim, detail::Type<U> dtype,
+                                CallSite here = {}) {
+  return sum(to_type(x, dtype), dim, keepdim, here);
+}
 /// The sum of all elements of x.to(dtype).
 template <Device D, Element T, Element U>
 Tensor<D, detail::sum_t<U>> sum(const Tensor<D, T>& x, detail::Type<U> dtype, CallSite here = {}) {
@@ -164,6 +170,11 @@ Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = f
            return Tensor<D, T>(stretch(div(g, double(count)).impl()));
          }));
   return y;
+}
+/// The mean of x.to(dtype) over dim.
+template <Device D, Element T, Floating U>
+Tensor<D, U> mean(const Tensor<D, T>& x, detail::Dims dim, bool keepdim, detail::Type<U> dtype, CallSite here = {}) {
+  return mean(to_type(x, dtype), dim, keepdim, here);
 }
 /// The mean of all elements of x.to(dtype): mean(x == y, f32) is a share.
 template <Device D, Element T, Floating U>

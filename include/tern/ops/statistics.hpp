@@ -46,6 +46,16 @@ Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, detail::RealNumbe
   return y;
 }
 
+/// LibTorch's var(x, unbiased) and std(x, unbiased), over all elements.
+template <Device D, Floating T, std::same_as<bool> B>
+Tensor<D, T> var(const Tensor<D, T>& x, B unbiased, CallSite here = {}) {
+  return var(x, {}, unbiased, false, here);
+}
+template <Device D, Floating T, std::same_as<bool> B>
+Tensor<D, T> std(const Tensor<D, T>& x, B unbiased, CallSite here = {}) {
+  return tern::std(x, {}, unbiased, false, here);
+}
+
 /// The square root of var(x), with the same defaults (tensor/tensor.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, detail::RealNumber correction, bool keepdim, CallSite here) {

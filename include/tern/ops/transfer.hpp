@@ -44,6 +44,15 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, CallSite here = {}) {
   }
 }
 
+/// target = source, converted to target's element type and copied to its device.
+template <Device D, Element T, Device D2, Element U>
+  requires(!std::is_same_v<Tensor<D, T>, Tensor<D2, U>>)
+const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D2, U>& source, CallSite here = {}) {
+  const CallScope scope({"copy_", here});
+  const D place = detail::device_at<D>(target.checked("copy_")->ordinal);
+  return copy_(target, to_device(to_type(source, detail::Type<T>{}), place));
+}
+
 template <Device D, Element T>
 std::vector<T> Tensor<D, T>::to_vector(CallSite here) const {
   const CallScope scope({"to_vector", here});

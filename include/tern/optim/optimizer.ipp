@@ -5,7 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 TERN_COLD void check(const char* name, const char* option, double value, double limit) {
-  if (!(value >= 0)) Error::fail(name, {option, " must not be negative: ", value});
+  if (!(value >= 0))
+    Error::fail(name, {option, value != value ? " must be a number, not " : " must not be negative: ", value});
   if (!(value < limit)) Error::fail(name, {option, " must be less than ", limit, ", not ", value});
 }
 

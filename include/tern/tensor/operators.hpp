@@ -172,7 +172,10 @@ class Operators {
   friend Tensor operator>>(At<Tensor> a, Scalar b) { return bitwise_right_shift(a.tensor, b, a.here); }
   TERN_REFUSED_OPERATOR(>>)
 
-  friend Tensor operator-(At<Tensor> a) { return neg(a.tensor, a.here); }
+  friend Tensor operator-(At<Tensor> a) {
+    static_assert(!std::is_same_v<T, bool>, "- of a mask: ~x is its complement");
+    return neg(a.tensor, a.here);
+  }
   friend Tensor operator~(At<Tensor> a) { return bitwise_not(a.tensor, a.here); }
 
   // A comparison takes both operands as At. Otherwise C++20's reversed candidate would match equally well.
@@ -230,11 +233,32 @@ class Operators {
   friend const Tensor& operator&=(At<Tensor> a, const Tensor& b) {
     return copy_(a.tensor, bitwise_and(a.tensor, b, a.here), a.here);
   }
+  friend const Tensor& operator&=(At<Tensor> a, Scalar b) {
+    return copy_(a.tensor, bitwise_and(a.tensor, b, a.here), a.here);
+  }
   friend const Tensor& operator|=(At<Tensor> a, const Tensor& b) {
+    return copy_(a.tensor, bitwise_or(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator|=(At<Tensor> a, Scalar b) {
     return copy_(a.tensor, bitwise_or(a.tensor, b, a.here), a.here);
   }
   friend const Tensor& operator^=(At<Tensor> a, const Tensor& b) {
     return copy_(a.tensor, bitwise_xor(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator^=(At<Tensor> a, Scalar b) {
+    return copy_(a.tensor, bitwise_xor(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator<<=(At<Tensor> a, const Tensor& b) {
+    return copy_(a.tensor, bitwise_left_shift(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator<<=(At<Tensor> a, Scalar b) {
+    return copy_(a.tensor, bitwise_left_shift(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator>>=(At<Tensor> a, const Tensor& b) {
+    return copy_(a.tensor, bitwise_right_shift(a.tensor, b, a.here), a.here);
+  }
+  friend const Tensor& operator>>=(At<Tensor> a, Scalar b) {
+    return copy_(a.tensor, bitwise_right_shift(a.tensor, b, a.here), a.here);
   }
 };
 

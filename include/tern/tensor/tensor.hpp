@@ -142,6 +142,14 @@ template <Device D, Element T>
 class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> {
   mutable detail::TensorImpl* impl_ = nullptr;  // impl() replaces one that has not been read
 
+ protected:
+  /// What is assigned here loses leading dimensions of size 1 that there is no place for, as by PyTorch.
+  Tensor without_leading_ones(const Tensor& source) const {
+    Tensor x = source;
+    while (x.defined() && x.impl()->ndim > impl()->ndim && x.impl()->dims[0] == 1) x = x.select(0, 0);
+    return x;
+  }
+
  public:
   using device_type = D;
   using value_type = T;
@@ -164,7 +172,7 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   /// tensor has the elements, as in (x + y) = z, because they would be lost.
   Tensor operator=(detail::At<Tensor> source) && {
     detail::check_assigned(impl(), source.here);
-    return copy_(source.tensor, source.here);
+    return copy_(without_leading_ones(source.tensor), source.here);
   }
   Tensor operator=(detail::NumberAt<T> value) && {
     detail::check_assigned(impl(), value.here);
@@ -633,9 +641,17 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor<D, detail::sum_t<U>> sum(detail::Type<U> dtype, CallSite here = {}) const {
     TERN_CALL(sum, dtype, here);
   }
+  template <Element U>
+  Tensor<D, detail::sum_t<U>> sum(detail::Dims dim, bool keepdim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(sum, dim, keepdim, dtype, here);
+  }
   template <Floating U>
   Tensor<D, U> mean(detail::Type<U> dtype, CallSite here = {}) const {
     TERN_CALL(mean, dtype, here);
+  }
+  template <Floating U>
+  Tensor<D, U> mean(detail::Dims dim, bool keepdim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(mean, dim, keepdim, dtype, here);
   }
   Tensor mean(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(mean, dim, keepdim, here);
@@ -658,18 +674,20 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor<D, detail::sum_t<T>> prod(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(prod, dim, keepdim, here);
   }
+  template <Element U>
+  Tensor<D, detail::sum_t<U>> prod(detail::Dims dim, bool keepdim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(prod, dim, keepdim, dtype, here);
+  }
   Tensor amax(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(amax, dim, keepdim, here);
   }
   Tensor amin(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(amin, dim, keepdim, here);
   }
-  Tensor<D, Index> argmax(CallSite here = {}) const { TERN_CALL(argmax, here); }
-  Tensor<D, Index> argmax(Index dim, bool keepdim = false, CallSite here = {}) const {
+  Tensor<D, Index> argmax(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(argmax, dim, keepdim, here);
   }
-  Tensor<D, Index> argmin(CallSite here = {}) const { TERN_CALL(argmin, here); }
-  Tensor<D, Index> argmin(Index dim, bool keepdim = false, CallSite here = {}) const {
+  Tensor<D, Index> argmin(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(argmin, dim, keepdim, here);
   }
   Tensor max(CallSite here = {}) const { TERN_CALL(max, here); }
@@ -693,6 +711,15 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   }
   Tensor std(detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false, CallSite here = {}) const {
     return tern::std(*this, dim, correction, keepdim, here);
+  }
+  /// LibTorch's var(unbiased) and std(unbiased), over all elements.
+  template <std::same_as<bool> B>
+  Tensor var(B unbiased, CallSite here = {}) const {
+    return var({}, unbiased, false, here);
+  }
+  template <std::same_as<bool> B>
+  Tensor std(B unbiased, CallSite here = {}) const {
+    return std({}, unbiased, false, here);
   }
   Tensor norm(detail::RealNumber p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(norm, p, dim, keepdim, here);
@@ -730,7 +757,15 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
     TERN_CALL(log_softmax, dim, dtype, here);
   }
   Tensor<D, detail::sum_t<T>> cumsum(Index dim, CallSite here = {}) const { TERN_CALL(cumsum, dim, here); }
+  template <Element U>
+  Tensor<D, detail::sum_t<U>> cumsum(Index dim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(cumsum, dim, dtype, here);
+  }
   Tensor<D, detail::sum_t<T>> cumprod(Index dim, CallSite here = {}) const { TERN_CALL(cumprod, dim, here); }
+  template <Element U>
+  Tensor<D, detail::sum_t<U>> cumprod(Index dim, detail::Type<U> dtype, CallSite here = {}) const {
+    TERN_CALL(cumprod, dim, dtype, here);
+  }
   ValuesAndIndices<D, T> cummax(Index dim, CallSite here = {}) const { TERN_CALL(cummax, dim, here); }
   ValuesAndIndices<D, T> cummin(Index dim, CallSite here = {}) const { TERN_CALL(cummin, dim, here); }
   Tensor logcumsumexp(Index dim, CallSite here = {}) const { TERN_CALL(logcumsumexp, dim, here); }
@@ -850,15 +885,15 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   }
   template <Element U>
   Tensor expand_as(const Tensor<D, U>& other, CallSite here = {}) const {
-    TERN_CALL(expand, other.shape(), here);
+    TERN_CALL(expand, other.shape(here), here);
   }
   template <Element U>
   Tensor view_as(const Tensor<D, U>& other, CallSite here = {}) const {
-    TERN_CALL(view, other.shape(), here);
+    TERN_CALL(view, other.shape(here), here);
   }
   template <Element U>
   Tensor reshape_as(const Tensor<D, U>& other, CallSite here = {}) const {
-    TERN_CALL(reshape, other.shape(), here);
+    TERN_CALL(reshape, other.shape(here), here);
   }
   Tensor view(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(view, sizes, here); }
   template <std::convertible_to<Index>... I>
@@ -1154,7 +1189,10 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor operator[](detail::PositionAt i) const { TERN_CALL(select, Index(0), i.position, i.here); }
   /// x[0], x[1], …: `for (const auto& row : x)`. Error if x has no dimension.
   detail::Rows<D, T> begin() const { return {*this, 0}; }
-  detail::Rows<D, T> end(CallSite here = {}) const { return {*this, size(0, here)}; }
+  detail::Rows<D, T> end(CallSite here = {}) const {
+    if (checked({"begin", here})->ndim == 0) Error::fail({"begin", here}, {"a 0-d tensor has no rows to loop over"});
+    return {*this, size(0, here)};
+  }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here, entry.end};
   }
@@ -1183,6 +1221,10 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   }
   Tensor gather(Index dim, const detail::IndexOperand<D>& index, CallSite here = {}) const {
     TERN_CALL(gather, dim, index, here);
+  }
+  template <std::same_as<std::int32_t> I>
+  Tensor index_select(Index dim, const tern::Tensor<D, I>& index, CallSite here = {}) const {
+    TERN_CALL(index_select, dim, index, here);
   }
   Tensor index_select(Index dim, const Tensor<D, Index>& index, CallSite here = {}) const {
     TERN_CALL(index_select, dim, index, here);
@@ -1281,6 +1323,12 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor contiguous(CallSite here = {}) const { TERN_CALL(contiguous, here); }
   Tensor clone(CallSite here = {}) const { TERN_CALL(clone, here); }
   const Tensor& copy_(const Tensor& source, CallSite here = {}) const { TERN_CALL(copy_, source, here); }
+  /// The same of another element type or device.
+  template <Device D2, Element U>
+    requires(!std::is_same_v<Tensor, tern::Tensor<D2, U>>)
+  const Tensor& copy_(const tern::Tensor<D2, U>& source, CallSite here = {}) const {
+    TERN_CALL(copy_, source, here);
+  }
   const Tensor& fill_(detail::number_t<T> value, CallSite here = {}) const { TERN_CALL(fill_, value, here); }
   const Tensor& zero_(CallSite here = {}) const { TERN_CALL(fill_, 0, here); }
   const Tensor& fill_diagonal_(detail::number_t<T> value, bool wrap = false, CallSite here = {}) const {

@@ -84,13 +84,16 @@ void kernel(On<Cpu>, Types<T>, const Scan& op) {
     if (const detail::RowsAlong m(op.in, op.dim); op.kind == Scan::sum && m.inner == 1)
       return op.reverse ? sum_rows<true>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n)
                         : sum_rows<false>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n);
+  // Integers wrap around, which is defined for unsigned ones alone.
+  using W = typename std::conditional_t<std::is_integral_v<S> && sizeof(S) >= 4, std::make_unsigned<S>,
+                                        std::type_identity<S>>::type;
   const T* const x = op.in.as<T>();
   const T* const gates = op.gates ? op.gates->as<T>() : nullptr;
   T* const y = op.out.as<T>();
   if (op.kind == Scan::sum)
-    scan_each(op.in, op.dim, op.reverse, S(0), [=](S& s, Index i, Index) { y[i] = T(s = S(s + S(x[i]))); });
+    scan_each(op.in, op.dim, op.reverse, S(0), [=](S& s, Index i, Index) { y[i] = T(s = S(W(s) + W(S(x[i])))); });
   else if (op.kind == Scan::product)
-    scan_each(op.in, op.dim, op.reverse, S(1), [=](S& s, Index i, Index) { y[i] = T(s = S(s * S(x[i]))); });
+    scan_each(op.in, op.dim, op.reverse, S(1), [=](S& s, Index i, Index) { y[i] = T(s = S(W(s) * W(S(x[i])))); });
   else
     scan_each(op.in, op.dim, op.reverse, S(0),
               [=](S& s, Index i, Index) { y[i] = T(s = S(S(gates[i]) * s + S(x[i]))); });

@@ -26,6 +26,16 @@ std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, detail::Di
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
+/// LibTorch's var_mean(x, unbiased) and std_mean(x, unbiased), over all elements.
+template <Device D, Floating T, std::same_as<bool> B>
+std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, B unbiased, CallSite here = {}) {
+  return var_mean(x, {}, unbiased, false, here);
+}
+template <Device D, Floating T, std::same_as<bool> B>
+std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, B unbiased, CallSite here = {}) {
+  return std_mean(x, {}, unbiased, false, here);
+}
+
 /// The results of aminmax, also as a pair.
 template <class D, class T>
 struct MinMax : std::pair<Tensor<D, T>, Tensor<D, T>> {

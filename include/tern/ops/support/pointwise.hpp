@@ -167,6 +167,7 @@ const Tensor<D, T>& pointwise_(const CallSite& op, const F& f, const Op& out_of_
   Tensor<D, T> name(const Tensor<D, T>& x, CallSite here = {}) {                \
     return detail::pointwise({#name, here}, detail::name##_expression, x);      \
   }                                                                             \
+  TERN_OF_FLOATS(name)                                                          \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name(x) and name_(x) from an expression in x and a gradient. The gradient is an expression in g and `kept`,
@@ -182,6 +183,7 @@ const Tensor<D, T>& pointwise_(const CallSite& op, const F& f, const Op& out_of_
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                 \
     return y;                                                                               \
   }                                                                                         \
+  TERN_OF_FLOATS(name)                                                                      \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name_(x) for the types of a concept.
