@@ -70,9 +70,7 @@ MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const Transfor
 }
 template <class D, class T>
 LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const CallSite& here) {
-  LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps}, here);
-  if (!o.bias) norm.bias = Parameter<D, T>();
-  return norm;
+  return LayerNorm<D, T>(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}, here);
 }
 /// The layer's dropout.
 template <class L, class X>
