@@ -108,7 +108,7 @@ TEST_CASE("in a new process: different calls by NCCL", "[.]") {
          else distributed::send(ones<Cuda>({2}), c, 1);
        }))
     CHECK_THAT(message, ContainsSubstring("rank 0 cuda send of float32 [2]") &&
-                            ContainsSubstring("rank 1 cuda send of int64 [2]"));
+                            ContainsSubstring("rank 1 cuda recv of int64 [2]"));
   // One rank's tensor is in host memory.
   for (const std::string& message : messages([](const Communicator& c) {
          distributed::all_reduce(ones<Cuda>({2}), c);

@@ -149,8 +149,11 @@ TEMPLATE_TEST_CASE("MultiheadAttention and the transformers are called with all 
   const nn::MultiheadAttention<D> attention(4, 2);
   const auto x = spread_tensor<D, float>({3, 1, 4});
   const auto padding = tensor_of<D, bool>({false, false, true}, {1, 3});
-  CHECK(values_of(attention(x, x, x, {}, true)) == values_of(attention.forward(x, x, x, {}, true)));
-  CHECK(values_of(attention(x, x, x, {}, false, padding)) == values_of(attention.forward(x, x, x, {}, false, padding)));
+  CHECK(values_of(attention(x, x, x, {})) == values_of(attention.forward(x, x, x)));
+  CHECK(values_of(attention(x, x, x, {.is_causal = true})) ==
+        values_of(attention.forward(x, x, x, {.is_causal = true})));
+  CHECK(values_of(attention(x, x, x, {.key_padding_mask = padding})) ==
+        values_of(attention.forward(x, x, x, {.key_padding_mask = padding})));
   nn::TransformerDecoderLayer<D> layer(4, 2, {.dim_feedforward = 8, .dropout = 0});
   const auto causal = ones<D, bool>({3, 3}).triu(1);
   CHECK(values_of(layer(x, x, causal, {}, {}, padding, false, false)) ==

@@ -22,7 +22,8 @@ TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initia
 
 TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  nn::Conv2d<D, double> net(4, 6, 3, {.stride = {2, 1}, .padding = "same", .dilation = 2, .groups = 2});
+  nn::Conv2d<D, double> net(4, 6, 3, {.stride = {2, 1}, .dilation = 2, .groups = 2});
+  net.options.padding = "same";
   CHECK_THROWS_AS(net(spread_tensor<D>({1, 4, 7, 7})), Error);  // "same" with a stride
   net.options.padding = {1, 2};
   const auto x = spread_tensor<D>({2, 4, 9, 8});
@@ -146,7 +147,11 @@ TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN
         "Conv2d: channels 4 and 6 do not divide into 4 groups");
   CHECK(error_of([] { nn::Conv1d<D>(0, 6, 3); }) == "Conv1d: channels 0 and 6 do not divide into 1 groups");
   CHECK(error_of([] { nn::Conv3d<D>(2, 2, {3, 3}); }) == "Conv3d: kernel_size [3, 3] does not name 3 sizes");
-  CHECK(error_of([] { nn::Conv2d<D>(2, 2, 0); }) == "Conv2d: kernel_size [0, 0] does not name 2 sizes");
+  CHECK(error_of([] { nn::Conv2d<D>(2, 2, 0); }) == "Conv2d: kernel_size must be positive, not [0, 0]");
+  CHECK(error_of([] { nn::Conv2d<D>(2, 2, {0, 3}); }) == "Conv2d: kernel_size must be positive, not [0, 3]");
+  CHECK(error_of([] { nn::Conv1d<D>(2, 2, -3); }) == "Conv1d: kernel_size must be positive, not [-3]");
+  CHECK(error_of([] { nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same"}); }) ==
+        "Conv2d: padding \"same\" needs a stride of 1, not [2]");
 }
 
 TEST_CASE("convolutions' padding modes as texts") {
@@ -182,14 +187,14 @@ TEMPLATE_TEST_CASE("convolutional layers take PyTorch's positional arguments", "
                    [] {
                      return nn::ConvTranspose1d<D>(
                          4, 6, 3,
-                         {.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2, .bias = false});
+                         {.stride = 3, .padding = 1, .output_padding = 2, .groups = 2, .bias = false, .dilation = 2});
                    },
                    line);
   check_same_layer([] { return nn::ConvTranspose2d<D>(4, 6, 3, 3, 1, 2, 2, false, 2); },
                    [] {
                      return nn::ConvTranspose2d<D>(
                          4, 6, 3,
-                         {.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2, .bias = false});
+                         {.stride = 3, .padding = 1, .output_padding = 2, .groups = 2, .bias = false, .dilation = 2});
                    },
                    x);
   check_same_layer([] { return nn::ConvTranspose3d<D>(4, 6, 3, 2, 1); },

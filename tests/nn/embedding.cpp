@@ -78,6 +78,25 @@ TEMPLATE_TEST_CASE("EmbeddingBag reduces rows of each bag", "", TERN_TEST_DEVICE
   CHECK(values_of(copy(x)) == std::vector<double>{5, 6, 3, 4});
 }
 
+TEMPLATE_TEST_CASE("EmbeddingBag scales rows by per_sample_weights, and takes a table that is there", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto table = tensor_of<D, float>({1, 2, 3, 4, 5, 6}, {3, 2});
+  const auto total = nn::EmbeddingBag<D>::from_pretrained(table, {.mode = "sum"});
+  CHECK((total.num_embeddings == 3 && total.embedding_dim == 2 && !total.weight.requires_grad()));
+  const auto x = numbers<D>({0, 1, 2}, {3}), starts = numbers<D>({0, 1}, {2});
+  CHECK(values_of(total(x, starts, tensor_of<D, float>({10, 1, 2}, {3}))) == std::vector<double>{10, 20, 13, 16});
+  CHECK(values_of(total(x.reshape({1, 3}), {}, tensor_of<D, float>({1, 0, 2}, {1, 3}))) == std::vector<double>{11, 14});
+  const auto mean =
+      nn::EmbeddingBag<D>::from_pretrained(table, {.freeze = false, .include_last_offset = true, .padding_idx = -1});
+  CHECK(mean.weight.requires_grad());
+  CHECK(values_of(mean(x, numbers<D>({0, 2, 3}, {3}))) == std::vector<double>{2, 3, 0, 0});
+  CHECK(error_of([&] { mean(x, numbers<D>({0, 3}, {2}), ones<D>({3})); }) ==
+        "embedding_bag: per_sample_weights need mode sum");
+  CHECK_THAT(error_of([&] { nn::EmbeddingBag<D>::from_pretrained(table[0]); }),
+             ContainsSubstring("from_pretrained: the table must be [num_embeddings, embedding_dim], not [2]"));
+}
+
 TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK_THAT(error_of([] { nn::Embedding<D>(0, 2); }), ContainsSubstring("Embedding: sizes must be positive"));

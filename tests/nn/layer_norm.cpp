@@ -50,6 +50,11 @@ TEMPLATE_TEST_CASE("LayerNorm takes PyTorch's positional arguments", "", TERN_TE
   CHECK(net.weight.shape() == tern::detail::Shape{4, 3});
   CHECK(plain.eps == 0.5);
   CHECK_FALSE(plain.weight.defined());
+  const nn::LayerNorm<D> scaled(6, {.bias = false}), by_position(6, 1e-5, true, false);
+  CHECK((scaled.weight.defined() && !scaled.bias.defined()));
+  CHECK((by_position.weight.defined() && !by_position.bias.defined()));
+  const auto x = spread_tensor<D, float>({2, 6});
+  CHECK(values_of(scaled(x)) == values_of(nn::LayerNorm<D>(6)(x)));  // whose bias starts as zeros
   CHECK(list.weight.shape() == tern::detail::Shape{4, 3});
   CHECK(braces.weight.shape() == tern::detail::Shape{4, 3});
 }

@@ -28,6 +28,9 @@ TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line"
   TERN_TEST_LINE(nn::Bilinear<D>(1, 0, 3, false));
   TERN_TEST_LINE(nn::Conv1d<D>(0, 2, 3));
   TERN_TEST_LINE(nn::Conv2d<D>(2, 2, 0));
+  TERN_TEST_LINE(nn::Conv2d<D>(2, 2, 3, {.padding = "full"}));
+  TERN_TEST_LINE(nn::Conv2d<D>(2, 2, 3, 1, "full"));
+  TERN_TEST_LINE(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same"}));
   TERN_TEST_LINE(nn::Conv3d<D>(2, 3, 3, {.groups = 2}));
   TERN_TEST_LINE(nn::ConvTranspose2d<D>(0, 2, 3));
   TERN_TEST_LINE(nn::Conv2d<D>(2, 3, 3, 1, 0, 1, 2));

@@ -168,4 +168,15 @@ TEMPLATE_TEST_CASE("recurrent layers take PyTorch's positional arguments", "", T
   CHECK(nn::LSTM<D>(3, 7, 2).num_layers == 2);
 }
 
+TEMPLATE_TEST_CASE("flatten_parameters() of recurrent layers changes nothing", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({4, 5, 3}, -1, 1);
+  const auto check = [&](const auto& layer) {
+    const auto before = values_of(std::get<0>(layer(x)));
+    layer.flatten_parameters();
+    CHECK(values_of(std::get<0>(layer(x))) == before);
+  };
+  check(nn::LSTM<D>(3, 7)), check(nn::GRU<D>(3, 7)), check(nn::RNN<D>(3, 7));
+}
+
 }  // namespace nn_recurrent

@@ -215,4 +215,47 @@ TEMPLATE_TEST_CASE("layers of a transformer take PyTorch's positional arguments"
                    x, x);
 }
 
+TEMPLATE_TEST_CASE("the transformers' masks by name are those by position", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Transformer<D> net(4, 2, {.num_encoder_layers = 2, .num_decoder_layers = 2, .dim_feedforward = 6});
+  net.eval();
+  const auto x = spread_tensor<D, float>({3, 2, 4}, -1, 1), y = spread_tensor<D, float>({2, 2, 4}, -1, 2);
+  const auto padding = tensor_of<D, bool>({0, 1, 0, 0, 0, 1}, {2, 3}), of_y = tensor_of<D, bool>({0, 0, 0, 1}, {2, 2});
+  const auto causal = triu(ones<D, bool>({3, 3}), 1);
+  const auto added = spread_tensor<D, float>({2, 3}), squares = spread_tensor<D, float>({2, 2});
+  const auto& encoder = net.encoder;
+  const auto& decoder = net.decoder;
+  const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
+  same(encoder(x, {.mask = causal, .src_key_padding_mask = padding}), encoder(x, causal, padding));
+  same(encoder(x, {.is_causal = true}), encoder(x, causal));
+  same(encoder.layers[0](x, {.src_mask = causal, .src_key_padding_mask = padding}),
+       encoder.layers[0](x, causal, padding));
+  same(encoder.layers[0](x, {.is_causal = true}), encoder.layers[0](x, {}, {}, true));
+  same(decoder(y, x, {.memory_mask = added, .tgt_key_padding_mask = of_y, .memory_key_padding_mask = padding}),
+       decoder(y, x, {}, added, of_y, padding));
+  same(decoder(y, x, {.tgt_mask = squares, .memory_is_causal = true}), decoder(y, x, squares, {}, {}, {}, false, true));
+  same(decoder.layers[1](y, x, {.tgt_mask = squares}), decoder.layers[1](y, x, squares));
+  same(net(x, y, {.src_mask = causal, .tgt_mask = squares, .memory_mask = added}), net(x, y, causal, squares, added));
+  same(net(x, y, {.src_key_padding_mask = padding, .tgt_key_padding_mask = of_y, .memory_key_padding_mask = padding}),
+       net(x, y, {}, {}, {}, padding, of_y, padding));
+  same(net(x, y, {.src_is_causal = true, .tgt_is_causal = true}), net(x, y, causal, triu(ones<D, bool>({2, 2}), 1)));
+}
+
+TEMPLATE_TEST_CASE("an Error within a transformer names the whole path, and hooks of its layers run", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Transformer<D> net(4, 2, {.num_encoder_layers = 1, .num_decoder_layers = 2, .dim_feedforward = 6});
+  const auto x = ones<D>({3, 2, 4}), other = ones<D>({3, 1, 4});
+  const auto padding = zeros<D, bool>({2, 3});
+  CHECK(error_of([&] { net(x, other); }) ==
+        "Transformer: src of shape [3, 2, 4] and tgt of shape [3, 1, 4] have different batches");
+  CHECK(error_of([&] { net(x, x, {.tgt_key_padding_mask = padding.narrow(1, 0, 2)}); }) ==
+        "decoder.layers.0.self_attn: MultiheadAttention: a key_padding_mask of shape [2, 2] for 2 x 3 keys");
+  int calls = 0;
+  auto hook =
+      net.decoder.layers[1].linear1.register_forward_hook([&](const auto&, const auto&, const auto&) { ++calls; });
+  net(x, x);
+  CHECK(calls == 1);
+}
+
 }  // namespace nn_transformer

@@ -21,8 +21,8 @@ tern::ConvTransposeOptions conv_transpose_options(const Call<D, T>& c) {
   return {.stride = c.dims(3, "stride", 1),
           .padding = c.dims(4, "padding", 0),
           .output_padding = c.dims(5, "output_padding", 0),
-          .dilation = c.dims(7, "dilation", 1),
-          .groups = c.integer(6, "groups", 1)};
+          .groups = c.integer(6, "groups", 1),
+          .dilation = c.dims(7, "dilation", 1)};
 }
 
 #define TERN_CONV(name, options) \

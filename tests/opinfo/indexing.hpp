@@ -175,8 +175,8 @@ Table<D, T> floating_indexing() {
          const auto mode = modes.find(c.text("mode", "mean"));
          if (mode == modes.end()) throw Skip{"a mode that its type excludes"};
          const tern::EmbeddingBagOptions options{.mode = mode->second,
-                                                 .padding_idx = c.optional_integer(9, "padding_idx"),
-                                                 .include_last_offset = c.flag("include_last_offset", false)};
+                                                 .include_last_offset = c.flag("include_last_offset", false),
+                                                 .padding_idx = c.optional_integer(9, "padding_idx")};
          const auto offsets = c.has("offsets") ? c.ints(2, "offsets") : Tensor<D, Index>();
          return Results{embedding_bag(c.ints(1), c.x(0), offsets, options, c.optional_x(9, "per_sample_weights"))};
        }},

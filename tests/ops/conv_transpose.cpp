@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("a transposed convolution is the adjoint of the convolution w
   const auto y = conv2d(x, w, {}, {.stride = {2, 3}, .padding = 1, .dilation = {1, 2}, .groups = 2});
   const auto v = spread_tensor<D>(y.shape(), -1, 3);
   const auto back = conv_transpose2d(
-      v, w, {}, {.stride = {2, 3}, .padding = 1, .output_padding = {0, 1}, .dilation = {1, 2}, .groups = 2});
+      v, w, {}, {.stride = {2, 3}, .padding = 1, .output_padding = {0, 1}, .groups = 2, .dilation = {1, 2}});
   REQUIRE(back.shape() == x.shape());
   check_close(values_of(sum(y * v)), values_of(sum(x * back)));  // <A x, v> = <x, Aᵀ v>
 }
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("transposed convolutions take PyTorch's positional arguments"
   const auto line = spread_tensor<D>({1, 4, 5}), v = spread_tensor<D>({4, 3, 3});
   const auto space = spread_tensor<D>({1, 4, 3, 4, 5}), u = spread_tensor<D>({4, 3, 3, 3, 3});
   const auto same = [](const auto& y, const auto& expected) { CHECK(values_of(y) == values_of(expected)); };
-  const ConvTransposeOptions options{.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2};
+  const ConvTransposeOptions options{.stride = 3, .padding = 1, .output_padding = 2, .groups = 2, .dilation = 2};
   same(conv_transpose1d(line, v, b, 3, 1, 2, 2, 2), conv_transpose1d(line, v, b, options));
   same(conv_transpose2d(x, w, b, 3, 1, 2, 2, 2), conv_transpose2d(x, w, b, options));
   same(conv_transpose3d(space, u, b, 3, 1, 2, 2, 2), conv_transpose3d(space, u, b, options));

@@ -52,6 +52,10 @@ TEMPLATE_TEST_CASE("ctc_loss is the sum over all ways to say the labels", "[ops]
   check_close(values_of(ctc_loss(x, labels, steps, said)), {-std::log(expected) / 2});
   const nn::CTCLoss<D, double> module({.reduction = "sum"});
   check_close(values_of(module(x, labels, steps, said)), {-std::log(expected)});
+  const nn::CTCLoss<D, double> by_position(0, "sum", true), blank(0);
+  CHECK(by_position.options.zero_infinity);
+  check_close(values_of(by_position(x, labels, steps, said)), {-std::log(expected)});
+  check_close(values_of(blank(x, labels, steps, said)), {-std::log(expected) / 2});
   check_close(values_of(module.forward(x, labels, lengths, tensor<D, Index>({2}).select(0, 0))), {-std::log(expected)});
 }
 

@@ -125,4 +125,24 @@ TEMPLATE_TEST_CASE("sequences stand in braces", "", TERN_TEST_DEVICES) {
   check_close(values_of(pack_sequence({a, b}).data), values_of(pack_sequence(std::vector{a, b}).data));
 }
 
+TEMPLATE_TEST_CASE("unpad_sequence and unpack_sequence return the sequences", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  namespace rnn = nn::utils::rnn;
+  const std::vector sequences{spread_tensor<D>({1, 2}), spread_tensor<D>({3, 2}, 4, 5), spread_tensor<D>({2, 2})};
+  const auto check = [&](const auto& back) {
+    REQUIRE(back.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(back[i].shape() == sequences[i].shape());
+      CHECK(values_of(back[i]) == values_of(sequences[i]));
+    }
+  };
+  check(rnn::unpad_sequence(pad_sequence(sequences), {1, 3, 2}));
+  check(rnn::unpad_sequence(pad_sequence(sequences, true), tensor<Cpu, Index>({1, 3, 2}), true));
+  check(rnn::unpack_sequence(pack_sequence(sequences, false)));
+  const auto padded = pad_sequence(sequences);
+  CHECK(error_of([&] { unpad_sequence(padded, {1, 3}); }) == "unpad_sequence: 2 lengths for 3 sequences");
+  CHECK_THAT(error_of([&] { unpad_sequence(padded, {1, 4, 2}); }), ContainsSubstring("unpad_sequence: "));
+  TERN_TEST_LINE(unpad_sequence(padded, {1, 4, 2}));
+}
+
 }  // namespace ops_packed_sequence

@@ -120,6 +120,8 @@ TEMPLATE_TEST_CASE("one_hot marks the class", "[ops]", TERN_TEST_DEVICES) {
   CHECK(values_of(one_hot(x)) == std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0});
   CHECK(one_hot(x, 5).shape() == detail::Shape{2, 2, 5});
   CHECK(one_hot(numbers<D>({}, {0}), 4).shape() == detail::Shape{0, 4});
+  CHECK(error_of([&] { one_hot(numbers<D>({-1}, {1})); }) == "one_hot: a class must not be negative: -1");
+  CHECK(error_of([&] { one_hot(numbers<D>({-5, -7}, {2})); }) == "one_hot: a class must not be negative: -5");
 }
 
 TEMPLATE_TEST_CASE("scatter refuses indices that count from the end, as gather does", "[ops]", TERN_TEST_DEVICES) {

@@ -330,6 +330,8 @@ TEST_CASE("placement: what cannot be answered is an Error") {
   const Placement place = round_machine();
   CHECK(error_of([&] { place.matmul(2, 0, 3); }) == "placement: sizes must be at least 1: 2, 0, 3");
   CHECK(error_of([&] { place.elementwise(-1); }) == "placement: sizes must be at least 1: -1");
+  TERN_TEST_LINE(place.matmul(2, 0, 3));
+  TERN_TEST_LINE(place.elementwise(-1));
   CHECK(error_of([&] { place.training_step([](auto) { return [] {}; }); }) ==
         "placement: the step does no work that is counted, so nothing predicts it");
 }

@@ -120,6 +120,7 @@ TEST_CASE("a trace is a file, also where nothing was listed", "[cuda]") {
   const std::string path = folder / "trace.json";
   ledger::write_trace(path);
   CHECK(tern_test::parse_json(content_of(path))["traceEvents"].size() == 1);
+  TERN_TEST_LINE(ledger::write_trace((folder / "no") + "/trace.json"));
 }
 
 }  // namespace profile_trace

@@ -19,8 +19,10 @@ struct Call {
   DType dtype;
   std::int8_t ndim;   // -1: the collective takes no tensor
   std::int32_t root;  // -1: it has none
-  Index number;       // of the collectives that this rank called before
+  Index number;       // of the collectives that this rank called before; alone: no matter, two ranks meet
   Index dims[tern::detail::max_dims];
+
+  static constexpr Index alone = -1;
 
   Call(const char* collective, Index calls_before);
   Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction = sum, int root_rank = -1);
@@ -30,7 +32,7 @@ struct Call {
 /// True for the same collective, after as many others, of tensors of one type and shape.
 TERN_API bool same(const Call& a, const Call& b);
 
-/// Error that says what two ranks call.
+/// Error that says what two ranks call. Of two that meet alone, b receives.
 [[noreturn]] TERN_API void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b);
 
 /// Error unless all ranks make the same call.

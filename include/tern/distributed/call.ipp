@@ -26,8 +26,10 @@ TERN_COLD std::string described(const Call& call) {
   constexpr const char* ops[] = {"sum", "avg", "min", "max", "product"};
   std::string words = call.name;
   if (call.ndim >= 0)
-    words += tern::detail::text({" of ", tern::detail::name_of(call.dtype), " ",
-                                 tern::detail::ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
+    words += tern::detail::text(
+        {" of ", tern::detail::name_of(call.dtype), " ", tern::detail::ShapeRef{call.dims, call.ndim}});
+  if (call.number == Call::alone) return words;
+  if (call.ndim >= 0) words += tern::detail::text({", ", ops[int(call.op)]});
   if (call.root >= 0) words += tern::detail::text({", root ", Index(call.root)});
   return words + tern::detail::text({", after ", call.number, " others"});
 }
@@ -38,8 +40,10 @@ TERN_INLINE bool same(const Call& a, const Call& b) {
 }
 
 TERN_COLD void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
-  Error::fail(a.name, {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ",
-                       described(b)});
+  std::string second = described(b);
+  if (b.number == Call::alone) second.replace(second.find("send"), 4, "recv");
+  Error::fail(a.name,
+              {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", second});
 }
 
 TERN_NOINLINE void check_same(const Call* calls, int ranks) {

@@ -324,14 +324,14 @@ TERN_NOINLINE void Ranks::all_to_all(const Array& in, const Array& out) {
 
 /// Two ranks meet alone, so the number of their other collectives does not matter.
 TERN_NOINLINE void Ranks::send(const Array& x, int to) {
-  const Call call("send", 0, x);
+  const Call call("send", Call::alone, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->send(call, to, x.data, bytes, timeout);
   else segment_->send(call, to, x.data, bytes, timeout);
 }
 
 TERN_NOINLINE void Ranks::receive(const Array& x, int from) {
-  const Call call("send", 0, x);
+  const Call call("send", Call::alone, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->receive(call, from, x.data, bytes, timeout);
   else segment_->receive(call, from, x.data, bytes, timeout);
@@ -342,13 +342,13 @@ TERN_NOINLINE void Ranks::agree(const char* name, const Array& x, ReduceOp op, i
 }
 
 TERN_NOINLINE void Ranks::agree_to_send(const Array& x, int to) {
-  const Call call("cuda send", 0, x);
+  const Call call("cuda send", Call::alone, x);
   if (network_) network_->send(call, to, nullptr, 0, timeout);
   else segment_->send(call, to, nullptr, 0, timeout);
 }
 
 TERN_NOINLINE void Ranks::agree_to_receive(const Array& x, int from) {
-  const Call call("cuda send", 0, x);
+  const Call call("cuda send", Call::alone, x);
   if (network_) network_->receive(call, from, nullptr, 0, timeout);
   else segment_->receive(call, from, nullptr, 0, timeout);
 }

@@ -15,11 +15,23 @@ struct MultiheadAttentionOptions {
   bool batch_first = false;
 };
 
-/// The masks of a call, with PyTorch's names.
+/// The masks of a call, with PyTorch's names. key_padding_mask [batch, keys], or [keys] without a batch, is true for
+/// keys that no query sees. attn_mask [queries, keys], or [batch heads, queries, keys], is true where a query does not
+/// see a key, or has numbers that are added.
+template <Device D>
+struct AttentionMasks {
+  tern::detail::ByName by_name{};
+  Tensor<D, bool> key_padding_mask = {};
+  AnyTensor attn_mask = {};
+  bool is_causal = false;
+};
+
+/// The same for a call that returns the weights too.
 template <Device D>
 struct AttentionWeightsOptions {
+  tern::detail::ByName by_name{};
   Tensor<D, bool> key_padding_mask = {};
-  AnyTensor attn_mask = {};          // true where a key is not seen, or numbers that are added
+  AnyTensor attn_mask = {};
   bool average_attn_weights = true;  // over the heads
   bool is_causal = false;
 };
@@ -58,19 +70,32 @@ struct MultiheadAttention : Module<D, T> {
       : MultiheadAttention(size, heads, {.dropout = dropout_p, .bias = has_bias}, here) {}
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
-  /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
-  /// numbers is added. key_padding_mask [batch, keys], or [keys] without a batch, is true for keys that no query sees.
-  template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                       const Tensor<D, Mask>& mask = {}, bool is_causal = false,
-                       const Tensor<D, bool>& key_padding_mask = {}, CallSite here = {}) const {
+                       const AttentionMasks<D>& masks = {}, CallSite here = {}) const {
     const CallScope scope(here);
+    check_inputs(query, key, value);
     const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
     const auto attend = [&](const auto& sees, bool causal) {
       const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = causal};
       return scaled_dot_product_attention(q, k, v, sees, options);
     };
-    return joined(query, masked(q, k, mask, is_causal, key_padding_mask, attend));
+    return joined(query, masked(q, k, masks.attn_mask, masks.is_causal, masks.key_padding_mask, attend));
+  }
+  /// PyTorch's fourth argument by position is key_padding_mask, that of scaled_dot_product_attention is attn_mask.
+  template <class Mask = Tensor<D, bool>, class... More>
+    requires(detail::is_tensor<Mask> || sizeof...(More) > 0)
+  Tensor<D, T> forward(const Tensor<D, T>&, const Tensor<D, T>&, const Tensor<D, T>&, const Mask&,
+                       const More&...) const {
+    static_assert(sizeof(Mask) == 0,
+                  "masks are given by name: attention(q, k, v, {.key_padding_mask = p, .attn_mask = m, .is_causal = "
+                  "true})");
+    return {};
+  }
+  /// attention(q, k, v, {.attn_mask = m}).
+  template <class Q, class K, class V>
+  auto operator()(const Q& query, const K& key, const V& value, const AttentionMasks<D>& masks,
+                  CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, query, key, value, masks);
   }
   /// forward()'s output, and the weights that the values were added with: [batch, queries, keys], the mean over the
   /// heads, or each head's, [batch, heads, queries, keys]; without a batch if the inputs have none. In training with
@@ -79,21 +104,27 @@ struct MultiheadAttention : Module<D, T> {
                                               const Tensor<D, T>& value, const AttentionWeightsOptions<D>& options = {},
                                               CallSite here = {}) const {
     const CallScope scope({"MultiheadAttention", here});
+    check_inputs(query, key, value);
     const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
     const auto weigh = [&](const auto& sees, bool causal) { return weights_of(q, k, sees, causal); };
-    const auto under = [&](const auto& mask) {
-      return masked(q, k, mask, options.is_causal, options.key_padding_mask, weigh);
-    };
-    const AnyTensor& mask = options.attn_mask;
-    const auto weights = !mask.defined()                ? under(Tensor<D, T>())
-                         : mask.dtype() == DType::bool_ ? under(mask.as<D, bool>())
-                                                        : under(mask.as<D, T>());
+    const auto weights = masked(q, k, options.attn_mask, options.is_causal, options.key_padding_mask, weigh);
     const auto output = joined(query, rounded(matmul(weights, promoted(v))));
     const Tensor<D, T> shown = rounded(options.average_attn_weights ? mean(weights, 1) : weights);
     return {output, query.dim() == 2 ? select(shown, 0, 0) : shown};
   }
 
  private:
+  void check_inputs(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) const {
+    const tern::detail::Shape q = query.checked("MultiheadAttention")->shape(),
+                              k = key.checked("MultiheadAttention")->shape(),
+                              v = value.checked("MultiheadAttention")->shape();
+    const int batch = batch_first ? 0 : 1;
+    if (q.n != k.n || k.n != v.n || !std::equal(k.begin(), k.begin() + std::max(k.n - 1, 0), v.begin()) ||
+        (q.n == 3 && q[batch] != k[batch]))
+      Error::fail("MultiheadAttention",
+                  {"a query of shape ", q, " does not go with a key of shape ", k, " and a value of shape ", v,
+                   ": they have one batch, and keys and values one length"});
+  }
   /// Projection `part` of x, as [batch, heads, length, embed_dim / heads].
   Tensor<D, T> heads_of(const Tensor<D, T>& x, Index part) const {
     if (x.checked("MultiheadAttention")->ndim < 2 || x.dim() > 3 || x.size(-1) != embed_dim)
@@ -115,23 +146,43 @@ struct MultiheadAttention : Module<D, T> {
                   {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});
     return reshape(key_padding_mask, {batch, 1, 1, length});
   }
+  /// The mask as [queries, keys] or [batch, heads, queries, keys].
+  template <class Mask>
+  Tensor<D, Mask> of_batch(const Tensor<D, Mask>& mask, const Tensor<D, T>& keys) const {
+    if (mask.dim() != 3) return mask;
+    if (mask.size(0) != keys.size(0) * num_heads)
+      Error::fail("MultiheadAttention",
+                  {"an attn_mask of shape ", mask.shape(), " for ", keys.size(0), " x ", num_heads,
+                   " heads: [queries, keys] or [batch heads, queries, keys] is needed"});
+    return unflatten(mask, 0, {keys.size(0), num_heads});
+  }
+  /// A mask of numbers in the layer's elements: that of a mixed network is of floats.
+  static Tensor<D, T> added(const AnyTensor& mask) {
+    if constexpr (tern::detail::is_half_v<T>)
+      if (mask.template is<D, float>()) return to_type(mask.template as<D, float>(), tern::detail::Type<T>{});
+    return tern::detail::typed<D, T>(mask, {"MultiheadAttention", CallSite::unknown});
+  }
   /// attend(sees, is_causal) with all masks as one that scaled_dot_product_attention takes.
-  template <class Mask, class F>
-  static auto masked(const Tensor<D, T>& q, const Tensor<D, T>& k, const Tensor<D, Mask>& mask, bool is_causal,
-                     const Tensor<D, bool>& key_padding_mask, const F& attend) {
-    if (!key_padding_mask.defined()) {
-      if constexpr (std::is_same_v<Mask, bool>)
-        if (mask.defined()) return attend(logical_not(mask), is_causal);
-      return attend(mask, is_causal);
+  template <class F>
+  auto masked(const Tensor<D, T>& q, const Tensor<D, T>& k, const AnyTensor& attn_mask, bool is_causal,
+              const Tensor<D, bool>& key_padding_mask, const F& attend) const {
+    Tensor<D, bool> hidden;
+    Tensor<D, T> bias;
+    if (attn_mask.defined()) {
+      if (attn_mask.dtype() == DType::bool_) hidden = of_batch(attn_mask.template as<D, bool>(), k);
+      else bias = of_batch(added(attn_mask), k);
     }
-    Tensor<D, bool> hidden = of_heads(key_padding_mask, k);
-    if (is_causal) hidden = logical_or(hidden, triu(ones<D, bool>({q.size(-2), k.size(-2)}, q.device()), 1));
-    if constexpr (std::is_same_v<Mask, bool>) {
-      if (mask.defined()) hidden = logical_or(hidden, mask);
-    } else {
-      if (mask.defined()) return attend(where(hidden, -std::numeric_limits<double>::infinity(), mask), false);
+    if (key_padding_mask.defined()) {
+      const Tensor<D, bool> padding = of_heads(key_padding_mask, k);
+      hidden = hidden.defined() ? logical_or(padding, hidden) : padding;
+      if (is_causal) hidden = logical_or(hidden, triu(ones<D, bool>({q.size(-2), k.size(-2)}, q.device()), 1));
+      is_causal = false;
+      if (bias.defined()) {
+        bias = where(hidden, -std::numeric_limits<double>::infinity(), bias);
+        hidden = {};
+      }
     }
-    return attend(logical_not(hidden), false);
+    return hidden.defined() ? attend(logical_not(hidden), is_causal) : attend(bias, is_causal);
   }
   /// The weights [batch, heads, queries, keys], after dropout. A query that sees no key has zeros.
   template <class Mask>

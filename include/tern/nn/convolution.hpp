@@ -27,13 +27,14 @@ struct ConvLayerOptions {
 /// ConvTransposeOptions, and whether there is a bias.
 struct ConvTransposeLayerOptions {
   tern::detail::ByName by_name{};
-  tern::detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  tern::detail::Dims stride = 1, padding = 0, output_padding = 0;
   Index groups = 1;
   bool bias = true;
+  tern::detail::Dims dilation = 1;
 
   operator ConvTransposeOptions() const {
     return {
-        .stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups};
+        .stride = stride, .padding = padding, .output_padding = output_padding, .groups = groups, .dilation = dilation};
   }
 };
 
@@ -46,6 +47,9 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 /// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
 TERN_API tern::detail::Shape filter_shape(const CallSite& layer, int dims, Index first, Index second,
                                           tern::detail::Dims kernel, Index groups);
+
+/// Error if "same" comes with a stride.
+TERN_API void check_same(const CallSite& layer, int dims, const ConvOptions& options);
 
 /// The border that the options ask for, in the form that pad() takes. "same" with an odd number has the larger half at
 /// the end.
@@ -80,6 +84,7 @@ struct ConvNd : Module<D, T> {
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups), here)) {
     const CallScope scope(here);
+    if (chosen.padding.same) detail::check_same({ConvNd::type_name(), CallSite::unknown}, dims, options);
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
@@ -171,9 +176,9 @@ struct ConvTransposeNd : Module<D, T> {
                         {.stride = stride,
                          .padding = padding,
                          .output_padding = output_padding,
-                         .dilation = dilation,
                          .groups = groups,
-                         .bias = has_bias},
+                         .bias = has_bias,
+                         .dilation = dilation},
                         here) {}
   TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
                  bias)

@@ -17,6 +17,13 @@ struct PretrainedEmbeddingOptions {
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, is not trained; it keeps its values
 };
 
+struct PretrainedEmbeddingBagOptions {
+  bool freeze = true;  // W is not trained
+  decltype(EmbeddingBagOptions::mode) mode = BagMode::mean;
+  bool include_last_offset = false;
+  std::optional<Index> padding_idx = {};
+};
+
 /// y[..., :] = W[x[...], :], where x holds row numbers. W is [num_embeddings, embedding_dim] and starts normal(0, 1).
 template <Device D, Element T = float>
 struct Embedding : Module<D, T> {
@@ -60,7 +67,7 @@ struct Embedding : Module<D, T> {
 
 /// The sum, mean or maximum of rows of W for each bag. x is [bags, length], or a vector with offsets that say where
 /// each bag starts. y is [bags, embedding_dim]. W is [num_embeddings, embedding_dim] and starts normal(0, 1), with
-/// zeros in row padding_idx.
+/// zeros in row padding_idx. per_sample_weights, in x's shape, scale the rows of a sum.
 template <Device D, Element T = float>
 struct EmbeddingBag : Module<D, T> {
   Index num_embeddings = 0, embedding_dim = 0;
@@ -72,12 +79,25 @@ struct EmbeddingBag : Module<D, T> {
         weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}, here).weight) {}
   TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
 
+  /// An embedding bag whose W is `table`, [num_embeddings, embedding_dim], and shares its elements.
+  static EmbeddingBag from_pretrained(const Tensor<D, T>& table, PretrainedEmbeddingBagOptions chosen = {},
+                                      CallSite here = {}) {
+    const auto rows =
+        Embedding<D, T>::from_pretrained(table, {.freeze = chosen.freeze, .padding_idx = chosen.padding_idx}, here);
+    EmbeddingBag layer(1, rows.embedding_dim, {.mode = chosen.mode, .include_last_offset = chosen.include_last_offset});
+    layer.num_embeddings = rows.num_embeddings;
+    layer.options.padding_idx = rows.padding_idx;
+    layer.weight = rows.weight;
+    return layer;
+  }
+
   Tensor<D, T> forward(const Tensor<D, Index>& x, CallSite here = {}) const {
     return embedding_bag(x, weight, options, here);
   }
-  Tensor<D, T> forward(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets, CallSite here = {}) const {
+  Tensor<D, T> forward(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets,
+                       const Tensor<D, T>& per_sample_weights = {}, CallSite here = {}) const {
     const CallScope scope(here);
-    return embedding_bag(x, weight, offsets, options);
+    return embedding_bag(x, weight, offsets, options, per_sample_weights);
   }
 };
 

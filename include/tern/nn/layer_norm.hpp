@@ -10,6 +10,7 @@ struct LayerNormOptions {
   tern::detail::ByName by_name{};
   double eps = 1e-5;
   bool elementwise_affine = true;
+  bool bias = true;
 };
 
 /// (x - mean) / √(var + eps) · weight + bias over the last dimensions, whose shape is normalized_shape (Ba, Kiros,
@@ -26,14 +27,15 @@ struct LayerNorm : Module<D, T> {
     const CallScope scope({"LayerNorm", here});
     if (!options.elementwise_affine) return;
     weight = ones<D, T>(shape);
-    bias = zeros<D, T>(shape);
+    if (options.bias) bias = zeros<D, T>(shape);
   }
   template <std::size_t n>
   explicit LayerNorm(const Index (&shape)[n], CallSite here = {})
       : LayerNorm(tern::detail::Shape(shape, int(n), here), {}, here) {}
   LayerNorm(const tern::detail::Shape& shape, tern::detail::RealNumber epsilon,
-            tern::detail::Positional<bool> elementwise_affine = true, CallSite here = {})
-      : LayerNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
+            tern::detail::Positional<bool> elementwise_affine = true, tern::detail::Positional<bool> has_bias = true,
+            CallSite here = {})
+      : LayerNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine, .bias = has_bias}, here) {}
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {

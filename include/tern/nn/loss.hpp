@@ -46,7 +46,6 @@ TERN_LOSS_MODULE(SmoothL1Loss, SmoothL1LossOptions, smooth_l1_loss)
 TERN_LOSS_MODULE(MarginRankingLoss, MarginLossOptions, margin_ranking_loss)
 TERN_LOSS_MODULE(HingeEmbeddingLoss, HingeEmbeddingLossOptions, hinge_embedding_loss)
 TERN_LOSS_MODULE(TripletMarginLoss, TripletMarginLossOptions, triplet_margin_loss)
-TERN_LOSS_MODULE(CTCLoss, CtcLossOptions, ctc_loss)
 TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
 TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
 TERN_LOSS_MODULE(CosineEmbeddingLoss, MarginLossOptions, cosine_embedding_loss)
@@ -54,6 +53,21 @@ TERN_LOSS_MODULE(MultiMarginLoss, MultiMarginLossOptions, multi_margin_loss)
 TERN_LOSS_MODULE(MultiLabelMarginLoss, LossOptions, multilabel_margin_loss)
 TERN_LOSS_MODULE(GaussianNLLLoss, GaussianNllLossOptions, gaussian_nll_loss)
 #undef TERN_LOSS_MODULE
+
+/// ctc_loss(log_probs, targets, input_lengths, target_lengths, options).
+template <Device D, Element T = float>
+struct CTCLoss : Module<D, T> {
+  CtcLossOptions options{};
+  explicit CTCLoss(CtcLossOptions chosen) : options(chosen) {}
+  explicit CTCLoss(tern::detail::Positional<Index> blank, tern::detail::ReductionChoice reduction = Reduction::mean,
+                   tern::detail::Positional<bool> zero_infinity = false)
+      : options{.blank = blank, .reduction = reduction, .zero_infinity = zero_infinity} {}
+  TERN_FIELDS(CTCLoss, options)
+  template <class... X>
+  Tensor<D, T> forward(const Tensor<D, T>& log_probs, const X&... rest) const {
+    return ctc_loss(log_probs, rest..., options);
+  }
+};
 
 // Losses with weights, which may be the only argument. They are buffers: they move with the module and are not learned.
 

@@ -138,6 +138,8 @@ struct RNN : Module<D, T> {
   }
   TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
                     weights)
+  /// Does nothing: the weights are packed when they are used.
+  void flatten_parameters() const {}
 
   std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {},
                                                  CallSite here = {}) const {
@@ -190,6 +192,8 @@ struct GRU : Module<D, T> {
     detail::name_recurrent_weights(self, false, visit);
   }
   TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
+  /// Does nothing: the weights are packed when they are used.
+  void flatten_parameters() const {}
 
   std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {},
                                                  CallSite here = {}) const {
@@ -248,6 +252,8 @@ struct LSTM : Module<D, T> {
   }
   TERN_NAMED_FIELDS(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
                     weights)
+  /// Does nothing: the weights are packed when they are used.
+  void flatten_parameters() const {}
   /// lstm(x, {h, c}).
   template <class X>
   std::tuple<X, State> operator()(const X& x, const State& state, CallSite here = {}) const {

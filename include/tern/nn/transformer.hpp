@@ -28,6 +28,38 @@ struct TransformerLayerOptions {
 using TransformerEncoderLayerOptions = TransformerLayerOptions;
 using TransformerDecoderLayerOptions = TransformerLayerOptions;
 
+// The masks of a call, with PyTorch's names. They have the form of MultiheadAttention's.
+template <Device D>
+struct TransformerEncoderLayerMasks {
+  tern::detail::ByName by_name{};
+  AnyTensor src_mask = {};
+  Tensor<D, bool> src_key_padding_mask = {};
+  bool is_causal = false;
+};
+template <Device D>
+struct TransformerEncoderMasks {
+  tern::detail::ByName by_name{};
+  AnyTensor mask = {};
+  Tensor<D, bool> src_key_padding_mask = {};
+  bool is_causal = false;
+};
+/// tgt_… are of the attention within tgt, memory_… of that to memory.
+template <Device D>
+struct TransformerDecoderMasks {
+  tern::detail::ByName by_name{};
+  AnyTensor tgt_mask = {}, memory_mask = {};
+  Tensor<D, bool> tgt_key_padding_mask = {}, memory_key_padding_mask = {};
+  bool tgt_is_causal = false, memory_is_causal = false;
+};
+/// src_… are of the attention within src.
+template <Device D>
+struct TransformerMasks {
+  tern::detail::ByName by_name{};
+  AnyTensor src_mask = {}, tgt_mask = {}, memory_mask = {};
+  Tensor<D, bool> src_key_padding_mask = {}, tgt_key_padding_mask = {}, memory_key_padding_mask = {};
+  bool src_is_causal = false, tgt_is_causal = false, memory_is_causal = false;
+};
+
 namespace detail {
 
 template <class D, class T>
@@ -38,9 +70,7 @@ MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const Transfor
 }
 template <class D, class T>
 LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const CallSite& here) {
-  LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps}, here);
-  if (!o.bias) norm.bias = Parameter<D, T>();
-  return norm;
+  return LayerNorm<D, T>(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}, here);
 }
 /// The layer's dropout.
 template <class L, class X>
@@ -50,15 +80,15 @@ X dropped(const L& layer, const X& x) {
 /// norm(x + part(x)), or with norm_first x + part(norm(x)).
 template <class L, class X, class Norm, class Part>
 X residual(const L& layer, const X& x, const Norm& norm, const Part& part) {
-  return layer.norm_first ? x + part(norm.forward(x)) : norm.forward(x + part(x));
+  return layer.norm_first ? x + part(norm(x)) : norm(x + part(x));
 }
 /// The residual of linear2(f(linear1(x))), with dropout after f and at the end.
 template <class L, class X, class Norm>
 X fed_forward(const L& layer, const X& x, const Norm& norm) {
   return residual(layer, x, norm, [&](const X& v) {
-    const X hidden = layer.linear1.forward(v);
+    const X hidden = layer.linear1(v);
     const X active = layer.activation == TransformerActivation::relu ? relu(hidden) : gelu(hidden);
-    return dropped(layer, layer.linear2.forward(dropped(layer, active)));
+    return dropped(layer, layer.linear2(dropped(layer, active)));
   });
 }
 /// Copies of one layer.
@@ -108,16 +138,27 @@ struct TransformerEncoderLayer : Module<D, T> {
                                 here) {}
   TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
 
-  /// The masks have the form of MultiheadAttention's.
-  template <class Mask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& src_mask = {},
-                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+  Tensor<D, T> forward(const Tensor<D, T>& src, const TransformerEncoderLayerMasks<D>& masks = {},
                        CallSite here = {}) const {
     const CallScope scope(here);
     const auto attended = [&](const Tensor<D, T>& v) {
-      return detail::dropped(*this, self_attn.forward(v, v, v, src_mask, is_causal, src_key_padding_mask));
+      return detail::dropped(*this, self_attn(v, v, v,
+                                              {.key_padding_mask = masks.src_key_padding_mask,
+                                               .attn_mask = masks.src_mask,
+                                               .is_causal = masks.is_causal}));
     };
     return detail::fed_forward(*this, detail::residual(*this, src, norm1, attended), norm2);
+  }
+  template <class Mask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& src_mask,
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+                       CallSite here = {}) const {
+    return forward(src, {.src_mask = src_mask, .src_key_padding_mask = src_key_padding_mask, .is_causal = is_causal},
+                   here);
+  }
+  template <class X>
+  auto operator()(const X& src, const TransformerEncoderLayerMasks<D>& masks, CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, src, masks);
   }
 };
 
@@ -159,22 +200,42 @@ struct TransformerDecoderLayer : Module<D, T> {
   TERN_FIELDS(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
               activation, norm_first)
 
-  /// The masks have the form of MultiheadAttention's: tgt_… of the attention within tgt, memory_… of that to memory.
-  template <class TgtMask = T, class MemoryMask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
-                       const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
-                       const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
-                       bool memory_is_causal = false, CallSite here = {}) const {
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory,
+                       const TransformerDecoderMasks<D>& masks = {}, CallSite here = {}) const {
     const CallScope scope(here);
     const auto attended = [&](const Tensor<D, T>& v) {
-      return detail::dropped(*this, self_attn.forward(v, v, v, tgt_mask, tgt_is_causal, tgt_key_padding_mask));
+      return detail::dropped(*this, self_attn(v, v, v,
+                                              {.key_padding_mask = masks.tgt_key_padding_mask,
+                                               .attn_mask = masks.tgt_mask,
+                                               .is_causal = masks.tgt_is_causal}));
     };
     const auto looked_up = [&](const Tensor<D, T>& v) {
-      return detail::dropped(
-          *this, multihead_attn.forward(v, memory, memory, memory_mask, memory_is_causal, memory_key_padding_mask));
+      return detail::dropped(*this, multihead_attn(v, memory, memory,
+                                                   {.key_padding_mask = masks.memory_key_padding_mask,
+                                                    .attn_mask = masks.memory_mask,
+                                                    .is_causal = masks.memory_is_causal}));
     };
     const Tensor<D, T> y = detail::residual(*this, tgt, norm1, attended);
     return detail::fed_forward(*this, detail::residual(*this, y, norm2, looked_up), norm3);
+  }
+  template <class TgtMask = T, class MemoryMask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask,
+                       const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
+                       const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
+                       bool memory_is_causal = false, CallSite here = {}) const {
+    return forward(tgt, memory,
+                   {.tgt_mask = tgt_mask,
+                    .memory_mask = memory_mask,
+                    .tgt_key_padding_mask = tgt_key_padding_mask,
+                    .memory_key_padding_mask = memory_key_padding_mask,
+                    .tgt_is_causal = tgt_is_causal,
+                    .memory_is_causal = memory_is_causal},
+                   here);
+  }
+  template <class X, class Memory>
+  auto operator()(const X& tgt, const Memory& memory, const TransformerDecoderMasks<D>& masks,
+                  CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, tgt, memory, masks);
   }
 };
 
@@ -189,15 +250,25 @@ struct TransformerEncoder : Module<D, T> {
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerEncoder, layers, norm)
 
-  /// The arguments of TransformerEncoderLayer, the same for each layer.
-  template <class Mask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& mask = {},
-                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+  /// The masks are the same for each layer.
+  Tensor<D, T> forward(const Tensor<D, T>& src, const TransformerEncoderMasks<D>& masks = {},
                        CallSite here = {}) const {
     const CallScope scope(here);
+    const TransformerEncoderLayerMasks<D> of_layer{
+        .src_mask = masks.mask, .src_key_padding_mask = masks.src_key_padding_mask, .is_causal = masks.is_causal};
     Tensor<D, T> x = src;
-    for (const auto& layer : layers) x = layer.forward(x, mask, src_key_padding_mask, is_causal);
-    return norm ? norm->forward(x) : x;
+    for (const auto& layer : layers) x = layer(x, of_layer);
+    return norm ? (*norm)(x) : x;
+  }
+  template <class Mask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& mask,
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false,
+                       CallSite here = {}) const {
+    return forward(src, {.mask = mask, .src_key_padding_mask = src_key_padding_mask, .is_causal = is_causal}, here);
+  }
+  template <class X>
+  auto operator()(const X& src, const TransformerEncoderMasks<D>& masks, CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, src, masks);
   }
 };
 
@@ -212,18 +283,32 @@ struct TransformerDecoder : Module<D, T> {
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerDecoder, layers, norm)
 
-  /// The arguments of TransformerDecoderLayer, the same for each layer.
+  /// The masks are the same for each layer.
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory,
+                       const TransformerDecoderMasks<D>& masks = {}, CallSite here = {}) const {
+    const CallScope scope(here);
+    Tensor<D, T> x = tgt;
+    for (const auto& layer : layers) x = layer(x, memory, masks);
+    return norm ? (*norm)(x) : x;
+  }
   template <class TgtMask = T, class MemoryMask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask,
                        const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
                        const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
                        bool memory_is_causal = false, CallSite here = {}) const {
-    const CallScope scope(here);
-    Tensor<D, T> x = tgt;
-    for (const auto& layer : layers)
-      x = layer.forward(x, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
-                        memory_is_causal);
-    return norm ? norm->forward(x) : x;
+    return forward(tgt, memory,
+                   {.tgt_mask = tgt_mask,
+                    .memory_mask = memory_mask,
+                    .tgt_key_padding_mask = tgt_key_padding_mask,
+                    .memory_key_padding_mask = memory_key_padding_mask,
+                    .tgt_is_causal = tgt_is_causal,
+                    .memory_is_causal = memory_is_causal},
+                   here);
+  }
+  template <class X, class Memory>
+  auto operator()(const X& tgt, const Memory& memory, const TransformerDecoderMasks<D>& masks,
+                  CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, tgt, memory, masks);
   }
 };
 
@@ -277,16 +362,43 @@ struct Transformer : Module<D, T> {
                     here) {}
   TERN_FIELDS(Transformer, encoder, decoder)
 
-  /// The masks have the form of MultiheadAttention's.
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, T>& tgt, const TransformerMasks<D>& masks = {},
+                       CallSite here = {}) const {
+    const CallScope scope(here);
+    const int batch = encoder.layers[0].self_attn.batch_first ? 0 : 1;
+    if (src.checked("Transformer")->ndim != tgt.checked("Transformer")->ndim ||
+        (src.dim() == 3 && src.size(batch) != tgt.size(batch)))
+      Error::fail("Transformer",
+                  {"src of shape ", src.shape(), " and tgt of shape ", tgt.shape(), " have different batches"});
+    const Tensor<D, T> memory = encoder(
+        src,
+        {.mask = masks.src_mask, .src_key_padding_mask = masks.src_key_padding_mask, .is_causal = masks.src_is_causal});
+    return decoder(tgt, memory,
+                   {.tgt_mask = masks.tgt_mask,
+                    .memory_mask = masks.memory_mask,
+                    .tgt_key_padding_mask = masks.tgt_key_padding_mask,
+                    .memory_key_padding_mask = masks.memory_key_padding_mask,
+                    .tgt_is_causal = masks.tgt_is_causal,
+                    .memory_is_causal = masks.memory_is_causal});
+  }
   template <class SrcMask = T, class TgtMask = T, class MemoryMask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, T>& tgt, const Tensor<D, SrcMask>& src_mask = {},
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, T>& tgt, const Tensor<D, SrcMask>& src_mask,
                        const Tensor<D, TgtMask>& tgt_mask = {}, const Tensor<D, MemoryMask>& memory_mask = {},
                        const Tensor<D, bool>& src_key_padding_mask = {},
                        const Tensor<D, bool>& tgt_key_padding_mask = {},
                        const Tensor<D, bool>& memory_key_padding_mask = {}, CallSite here = {}) const {
-    const CallScope scope(here);
-    return decoder.forward(tgt, encoder.forward(src, src_mask, src_key_padding_mask), tgt_mask, memory_mask,
-                           tgt_key_padding_mask, memory_key_padding_mask);
+    return forward(src, tgt,
+                   {.src_mask = src_mask,
+                    .tgt_mask = tgt_mask,
+                    .memory_mask = memory_mask,
+                    .src_key_padding_mask = src_key_padding_mask,
+                    .tgt_key_padding_mask = tgt_key_padding_mask,
+                    .memory_key_padding_mask = memory_key_padding_mask},
+                   here);
+  }
+  template <class X, class Y>
+  auto operator()(const X& src, const Y& tgt, const TransformerMasks<D>& masks, CallSite here = {}) const {
+    return detail::call(this->hooks_, *this, here, src, tgt, masks);
   }
 
   /// The mask that lets each of n positions see itself and those before: -inf above the diagonal, 0 elsewhere.

@@ -9,8 +9,9 @@ namespace tern { inline namespace TERN_BUILD {
 /// output sizes to the input's size; output_padding chooses one that is larger by so much.
 struct ConvTransposeOptions {
   detail::ByName by_name{};
-  detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  detail::Dims stride = 1, padding = 0, output_padding = 0;
   Index groups = 1;
+  detail::Dims dilation = 1;
 };
 
 namespace detail {
@@ -61,7 +62,7 @@ Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const detail::Dims& dilation = 1, CallSite here = {}) {
   return conv_transpose1d(
       x, weight, bias,
-      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .groups = groups, .dilation = dilation},
       here);
 }
 
@@ -80,7 +81,7 @@ Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const detail::Dims& dilation = 1, CallSite here = {}) {
   return conv_transpose2d(
       x, weight, bias,
-      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .groups = groups, .dilation = dilation},
       here);
 }
 
@@ -99,7 +100,7 @@ Tensor<D, T> conv_transpose3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const detail::Dims& dilation = 1, CallSite here = {}) {
   return conv_transpose3d(
       x, weight, bias,
-      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .groups = groups, .dilation = dilation},
       here);
 }
 

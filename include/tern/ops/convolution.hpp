@@ -25,7 +25,7 @@ struct TERN_API ConvPadding {
   ConvPadding(int all) : sizes(all) {}
   ConvPadding(Index all) : sizes(all) {}
   ConvPadding(std::initializer_list<Index> each) : sizes(each) {}
-  ConvPadding(const char* name);
+  ConvPadding(const char* name, CallSite here = {});
 };
 
 /// The parameters of a convolution. stride, padding and dilation are one number for all dimensions, or one for each.

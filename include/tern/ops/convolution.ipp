@@ -4,9 +4,9 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_COLD ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
+TERN_COLD ConvPadding::ConvPadding(const char* name, CallSite here) : same(std::strcmp(name, "same") == 0) {
   if (!same && std::strcmp(name, "valid") != 0)
-    Error::fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
+    Error::fail({"padding", here}, {"\"same\" or \"valid\" is needed, not \"", name, "\""});
 }
 
 }}  // namespace tern

@@ -39,8 +39,8 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, st
 
 struct EmbeddingBagOptions {
   detail::Choice<BagMode, "sum", "mean", "max"> mode = BagMode::mean;
-  std::optional<Index> padding_idx = {};  // this row, which may count from the end, is skipped
   bool include_last_offset = false;       // the last offset is the end of the last bag
+  std::optional<Index> padding_idx = {};  // this row, which may count from the end, is skipped
 };
 
 namespace detail {

@@ -219,12 +219,45 @@ PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences
   return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 
+/// The sequences without their padding: padded ones [length, batch, ...], or with batch_first [batch, length, ...], cut
+/// to their lengths.
+template <Device D, Element T>
+std::vector<Tensor<D, T>> unpad_sequence(const Tensor<D, T>& padded, const std::vector<Index>& lengths,
+                                         bool batch_first = false, CallSite here = {}) {
+  const CallSite op{"unpad_sequence", here};
+  const CallScope scope(op);
+  if (padded.checked(op)->ndim < 2) Error::fail(op, {"a padded batch has two dimensions, not shape ", padded.shape()});
+  const Tensor<D, T> batch = batch_first ? padded : transpose(padded, 0, 1);
+  if (batch.size(0) != Index(lengths.size()))
+    Error::fail(op, {Index(lengths.size()), " lengths for ", batch.size(0), " sequences"});
+  std::vector<Tensor<D, T>> sequences;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    sequences.push_back(narrow(select(batch, 0, Index(i)), 0, 0, lengths[i]));
+  return sequences;
+}
+template <Device D, Element T>
+std::vector<Tensor<D, T>> unpad_sequence(const Tensor<D, T>& padded, const Tensor<Cpu, Index>& lengths,
+                                         bool batch_first = false, CallSite here = {}) {
+  const CallScope scope({"unpad_sequence", here});
+  return unpad_sequence(padded, detail::host_vector(contiguous(lengths)), batch_first);
+}
+
+/// The sequences, [length, ...], in the user's order.
+template <Device D, Floating T>
+std::vector<Tensor<D, T>> unpack_sequence(const PackedSequence<D, T>& packed, CallSite here = {}) {
+  const CallScope scope({"unpack_sequence", here});
+  const auto [padded, lengths] = pad_packed_sequence(packed, {.batch_first = true});
+  return unpad_sequence(padded, lengths, true);
+}
+
 namespace nn::utils::rnn {
 using tern::pack_padded_sequence;
 using tern::pack_sequence;
 using tern::PackedSequence;
 using tern::pad_packed_sequence;
 using tern::pad_sequence;
+using tern::unpack_sequence;
+using tern::unpad_sequence;
 }  // namespace nn::utils::rnn
 
 }}  // namespace tern

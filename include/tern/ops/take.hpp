@@ -338,7 +338,9 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Call
   if (num_classes < -1) Error::fail("one_hot", {"num_classes must not be negative: ", num_classes});
   if (num_classes == -1) {
     if (x.numel() == 0) Error::fail("one_hot", {"no numbers to take the number of classes from"});
-    num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});
+    const Index largest = amax(x, {}, false, here).item();
+    if (largest < 0) Error::fail("one_hot", {"a class must not be negative: ", largest});
+    num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {largest, 1});
   }
   detail::backend::run<D>(detail::backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::arange_like(x, 0, 1, num_classes)), detail::Type<Index>{});

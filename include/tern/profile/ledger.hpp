@@ -136,13 +136,13 @@ inline Transfers transfers() {
 
 /// Runs f. Error if its copies or waits differ from the expected ones.
 template <class F>
-void expect_transfers(const Transfers& expected, F&& f) {
+void expect_transfers(const Transfers& expected, F&& f, CallSite here = {}) {
   const Transfers before = transfers();
   f();
   const Transfers after = transfers();
   const Transfers seen{after.h2d - before.h2d, after.d2h - before.d2h, after.waits - before.waits};
   if (seen.h2d != expected.h2d || seen.d2h != expected.d2h || seen.waits != expected.waits)
-    Error::fail("expect_transfers",
+    Error::fail({"expect_transfers", here},
                 {"expected ", expected.h2d, " copies to the device, ", expected.d2h, " to the host and ",
                  expected.waits, " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
 }

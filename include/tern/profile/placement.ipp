@@ -68,8 +68,8 @@ TERN_COLD std::string Prediction::text() const {
 }
 
 TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, CallSite here) const {
-  if (m < 1 || n < 1 || k < 1) Error::fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
   const CallScope scope(here);
+  if (m < 1 || n < 1 || k < 1) Error::fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
   const double sizes[] = {double(m), double(n), double(k)};
   Prediction prediction = answer(tern::detail::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
   if (options.measured) prediction.measured = measuring::time_matmul(m, n, k, parts());
@@ -78,8 +78,8 @@ TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions
 }
 
 TERN_COLD Prediction Placement::elementwise(Index n, PredictOptions options, CallSite here) const {
-  if (n < 1) Error::fail("placement", {"sizes must be at least 1: ", n});
   const CallScope scope(here);
+  if (n < 1) Error::fail("placement", {"sizes must be at least 1: ", n});
   const double size = double(n);
   Prediction prediction = answer(tern::detail::text({"a + b of ", n, " elements"}), &size, 1);
   if (options.measured) prediction.measured = measuring::time_sum(n, parts());

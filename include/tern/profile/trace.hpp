@@ -12,7 +12,7 @@ namespace tern { inline namespace TERN_BUILD { namespace ledger {
 TERN_API std::string trace();
 
 /// Writes trace() to a file.
-TERN_API void write_trace(const std::string& path);
+TERN_API void write_trace(const std::string& path, CallSite here = {});
 
 }}}  // namespace tern::ledger
 

@@ -59,6 +59,6 @@ TERN_COLD std::string trace() {
   return out += "}}\n";
 }
 
-TERN_COLD void write_trace(const std::string& path) { io::write_file_atomically(path, trace()); }
+TERN_COLD void write_trace(const std::string& path, CallSite here) { io::write_file_atomically(path, trace(), here); }
 
 }}}  // namespace tern::ledger

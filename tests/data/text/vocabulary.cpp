@@ -31,6 +31,16 @@ TEST_CASE("a vocabulary has the specials, then the tokens by frequency") {
              ContainsSubstring("Vocabulary: token 'z' is not known, and there is no default index"));
   words.set_default_index(3);
   CHECK(words.lookup_indices({"a", "z", "c"}) == std::vector<Index>{0, 3, 2});
+  CHECK(words.lookup_tokens({2, 0}) == Strings{"c", "a"});
+  CHECK_THAT(error_of([&] { words.lookup_tokens({0, -1}); }),
+             ContainsSubstring("Vocabulary: there is no token -1 of 4"));
+  CHECK(words.get_itos() == words.tokens());
+  CHECK((words.get_stoi().size() == 4 && words.get_stoi().at("c") == 2));
+  auto longer = words;
+  longer.append_token("e");
+  CHECK((longer["e"] == 4 && longer.size() == 5));
+  CHECK_THAT(error_of([&] { longer.append_token("b"); }),
+             ContainsSubstring("Vocabulary: token 'b' is already token 1"));
   CHECK_THAT(error_of([&] { words.lookup_token(4); }), ContainsSubstring("Vocabulary: there is no token 4 of 4"));
   CHECK_THAT(error_of([&] { words.set_default_index(4); }),
              ContainsSubstring("Vocabulary: default index 4 is no token of 4"));

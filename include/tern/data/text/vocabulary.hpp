@@ -48,8 +48,14 @@ class TERN_API Vocabulary {
   std::vector<Index> lookup_indices(const std::vector<std::string>& tokens, CallSite here = {}) const;
   /// Error if there is no token of this number.
   const std::string& lookup_token(Index number, CallSite here = {}) const;
+  std::vector<std::string> lookup_tokens(const std::vector<Index>& numbers, CallSite here = {}) const;
   /// All tokens, in order.
   const std::vector<std::string>& tokens() const { return tokens_; }
+  const std::vector<std::string>& get_itos() const { return tokens_; }
+  /// The number of each token.
+  const std::unordered_map<std::string, Index>& get_stoi() const { return numbers_; }
+  /// Adds a token behind the others. Error if it is known.
+  void append_token(const std::string& token, CallSite here = {});
 
   /// The number that tokens get that are not known. Negative: there is none.
   void set_default_index(Index number, CallSite here = {});

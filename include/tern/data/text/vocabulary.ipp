@@ -65,6 +65,19 @@ TERN_INLINE const std::string& Vocabulary::lookup_token(Index number, CallSite h
   return tokens_[std::size_t(number)];
 }
 
+TERN_COLD std::vector<std::string> Vocabulary::lookup_tokens(const std::vector<Index>& numbers, CallSite here) const {
+  const CallScope scope(here);
+  std::vector<std::string> tokens;
+  for (const Index number : numbers) tokens.push_back(lookup_token(number));
+  return tokens;
+}
+
+TERN_COLD void Vocabulary::append_token(const std::string& token, CallSite here) {
+  if (!numbers_.try_emplace(token, size()).second)
+    Error::fail({"Vocabulary", here}, {"token '", token, "' is already token ", numbers_[token]});
+  tokens_.push_back(token);
+}
+
 TERN_INLINE void Vocabulary::set_default_index(Index number, CallSite here) {
   const CallScope scope(here);
   if (number >= size()) Error::fail("Vocabulary", {"default index ", number, " is no token of ", size()});
