@@ -214,4 +214,22 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
         "DistributedSampler: the number of samples must not be negative: -1");
 }
 
+TEST_CASE("a sampler's order is as long as it has said", "[data]") {
+  struct Own {
+    std::vector<Index> samples;
+    Index size() const { return 3; }
+    std::vector<Index> order(std::uint64_t, Index) const { return samples; }
+  };
+  const TensorDataset set(arange<Cpu, float>(4));
+  const auto walk = [&](const std::vector<Index>& samples) {
+    std::vector<float> seen;
+    for (auto& [x] : loader<Cpu>(set, {.batch_size = 2}, Own{samples}))
+      seen.insert(seen.end(), x.data(), x.data() + x.numel());
+    return seen;
+  };
+  CHECK(walk({3, 1, 3}) == std::vector<float>{3, 1, 3});
+  CHECK(error_of([&] { walk({0, 1}); }) == "loader: the sampler's order names 2 samples, but its size() is 3");
+  CHECK(error_of([&] { walk({0, 1, 2, 3}); }) == "loader: the sampler's order names 4 samples, but its size() is 3");
+}
+
 }  // namespace data_samplers

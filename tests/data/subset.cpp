@@ -255,4 +255,20 @@ TEST_CASE("a part of an image data set reads its images one by one", "[data]") {
   CHECK(std::equal(x.data(), x.data() + x.numel(), expected.data()));
 }
 
+TEST_CASE("sets are joined only if their batches have a row for each sample", "[data]") {
+  struct Own {
+    Tensor<Cpu> x;
+    Index size() const { return 2; }
+    std::tuple<Tensor<Cpu>> batch(std::span<const Index>) const { return {x}; }
+  };
+  const TensorDataset set(ones<Cpu>({2, 3}));
+  const std::vector<Index> samples = {0, 2, 3};
+  CHECK(error_of([&] { ConcatDataset(set, Own{ones<Cpu>({1, 3})}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 was asked for 2 samples, but returns a tensor of shape [1, 3]");
+  CHECK(error_of([&] { ConcatDataset(set, Own{ones<Cpu>({3, 3})}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 was asked for 2 samples, but returns a tensor of shape [3, 3]");
+  CHECK(error_of([&] { ConcatDataset(set, Own{}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 returns an undefined tensor");
+}
+
 }  // namespace data_subset

@@ -204,4 +204,23 @@ TEST_CASE("images of a batch must have one size", "[data]") {
         "transformed: images must be [N, C, H, W] in row-major order, not [2, 4]");
 }
 
+TEST_CASE("a batch() of another number of rows is refused", "[data]") {
+  struct Own {
+    Tensor<Cpu> x;
+    Index size() const { return 4; }
+    std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+      return {x, zeros<Cpu, Index>({Index(samples.size())})};
+    }
+  };
+  const std::vector<Index> samples = {0, 1};
+  for (const Index rows : {1, 3})
+    CHECK(error_of([&] { transformed(Own{ones<Cpu>({rows, 1, 4, 4})}, CenterCrop(2)).batch(samples); }) ==
+          "transformed: batch() of the set was asked for 2 samples, but returns a tensor of shape [" +
+              std::to_string(rows) + ", 1, 4, 4]");
+  CHECK(error_of([&] { transformed(Own{}, CenterCrop(2)).batch(samples); }) ==
+        "transformed: batch() of the set returns an undefined tensor");
+  const Own one{ones<Cpu>({1, 1, 4, 4})};
+  TERN_TEST_LINE(transformed(one, CenterCrop(2)).batch(samples));
+}
+
 }  // namespace data_transformed

@@ -209,13 +209,14 @@ class ConcatDataset {
   Batch join(std::span<const Index> samples, const RandomKey& key) const {
     detail::check_samples({"ConcatDataset", CallSite::unknown}, samples, size());
     Batch out;
-    Index first = 0;
+    Index first = 0, number = 0;
     RandomKey part = key;  // each part draws its own numbers
-    std::apply([&](const auto&... set) { (add(out, set, first, samples, part), ...); }, sets_);
+    std::apply([&](const auto&... set) { (add(out, set, number++, first, samples, part), ...); }, sets_);
     return out;
   }
   template <class Part>
-  static void add(Batch& out, const Part& set, Index& first, std::span<const Index> samples, RandomKey& key) {
+  static void add(Batch& out, const Part& set, Index number, Index& first, std::span<const Index> samples,
+                  RandomKey& key) {
     std::vector<Index> inner, rows;
     const Index size = set.size();
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -228,6 +229,7 @@ class ConcatDataset {
     if (inner.empty() && (!samples.empty() || std::get<0>(out).defined())) return;
     const auto batch = batch_of(set, std::span<const Index>(inner), key);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (detail::check_rows("ConcatDataset", std::get<i>(batch).impl(), Index(inner.size()), number), ...);
       (detail::scatter_into(std::get<i>(out), std::get<i>(batch), rows, Index(samples.size())), ...);
     }(std::make_index_sequence<std::tuple_size_v<Batch>>());
   }

@@ -136,6 +136,7 @@ class Transformed {
     } else {
       auto batch = batch_of(set_, samples, key.inner());
       const Tensor<Cpu> x = std::get<0>(batch);
+      detail::check_rows("transformed", x.impl(), n);
       for (Index i = 0; i < n; ++i) {
         image.start(images.place(i), images.elements(), replacements);
         detail::read_image(image, x, i);
