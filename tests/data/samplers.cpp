@@ -133,7 +133,9 @@ TEST_CASE("a loader follows its sampler", "[data][threads]") {
 
 TEST_CASE("samplers that cannot be are refused", "[data]") {
   CHECK(error_of([] { WeightedRandomSampler({1, -1}, 1); }) ==
-        "WeightedRandomSampler: weight 1 is -1; weights must not be negative");
+        "WeightedRandomSampler: weight 1 is -1; weights must be finite and not negative");
+  CHECK(error_of([] { WeightedRandomSampler({1, HUGE_VAL}, 1); }) ==
+        "WeightedRandomSampler: weight 1 is inf; weights must be finite and not negative");
   CHECK(error_of([] { WeightedRandomSampler({1}, 0); }) ==
         "WeightedRandomSampler: num_samples must be at least 1, not 0");
   CHECK(error_of([] { WeightedRandomSampler({0, 0}, 1); }) ==
