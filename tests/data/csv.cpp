@@ -292,7 +292,7 @@ TEST_CASE("files of other kinds are no tables", "[data]") {
 
 TEST_CASE("columns of one name are told apart as pandas does", "[data]") {
   const TemporaryFolder folder;
-  // list(pandas.read_csv(…).columns) of pandas 2.
+  // list(pandas.read_csv(…).columns) of pandas 3.1.
   const std::pair<const char*, std::vector<std::string>> recorded[] = {
       {"a,b,a,a\n1,2,3,4\n", {"a", "b", "a.1", "a.2"}},
       {"a,a,a.1\n1,2,3\n", {"a", "a.2", "a.1"}},

@@ -131,6 +131,18 @@ TEST_CASE("a loader follows its sampler", "[data][threads]") {
   CHECK(error_of([&] { wrong.begin(); }) == "loader: the sampler names sample 20 of 20");
 }
 
+TEST_CASE("samplers take floats, tensors and positional arguments", "[data]") {
+  const std::vector<Index> order = WeightedRandomSampler({1, 0, 3, 2}, 50).order(1, 2);
+  CHECK(WeightedRandomSampler(std::vector<float>{1, 0, 3, 2}, 50).order(1, 2) == order);
+  CHECK(WeightedRandomSampler(tensor<Cpu>({1, 0, 3, 2}), 50).order(1, 2) == order);
+  CHECK(WeightedRandomSampler(tensor<Cpu>({{1, 9}, {0, 9}, {3, 9}, {2, 9}}).select(1, 0), 50).order(1, 2) == order);
+  CHECK(error_of([] { WeightedRandomSampler(ones<Cpu>({2, 2}), 1); }) ==
+        "WeightedRandomSampler: a tensor of numbers is [N], not [2, 2]");
+  const RandomSampler drawn(3, true, 5), permuted(3, false);
+  CHECK(drawn.order(1, 2) == RandomSampler(3, {.replacement = true, .num_samples = 5}).order(1, 2));
+  CHECK(permuted.order(1, 2) == RandomSampler(3).order(1, 2));
+}
+
 TEST_CASE("samplers that cannot be are refused", "[data]") {
   CHECK(error_of([] { WeightedRandomSampler({1, -1}, 1); }) ==
         "WeightedRandomSampler: weight 1 is -1; weights must be finite and not negative");
