@@ -275,4 +275,42 @@ TEST_CASE("film reviews", "[data]") {
   CHECK(words == 945893);  // by spaces; the one more that its description counts ends at another blank
 }
 
+TEST_CASE("files of other kinds are no tables", "[data]") {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& content) {
+    return error_of([&] { Csv::load(folder.put("x.csv", content)); });
+  };
+  const std::string file = "csv: '" + (folder / "x.csv") + "': is no table of text";
+  CHECK(refusal(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16)) == file + ", but a PNG picture");
+  CHECK(refusal(std::string("\x40\0\0\0\0\0\0\0{\"x\":[1]}", 17)) == file + ", but a .safetensors file");
+  CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n") ==
+        file + ", but a pointer of Git LFS; git lfs pull fetches the file");
+  CHECK(refusal("<!DOCTYPE html>\n<html>\n") == file + ", but a page of HTML");
+  CHECK(refusal(std::string("a,b\n1,\0\n", 8)) == file + ": it has zero bytes");
+  CHECK(refusal("BMI,GIF\n1,2\n") == "");
+}
+
+TEST_CASE("columns of one name are told apart as pandas does", "[data]") {
+  const TemporaryFolder folder;
+  // list(pandas.read_csv(…).columns) of pandas 3.1.
+  const std::pair<const char*, std::vector<std::string>> recorded[] = {
+      {"a,b,a,a\n1,2,3,4\n", {"a", "b", "a.1", "a.2"}},
+      {"a,a,a.1\n1,2,3\n", {"a", "a.2", "a.1"}},
+      {"a.1,a,a\n1,2,3\n", {"a.1", "a", "a.2"}},
+  };
+  for (const auto& [text, names] : recorded) CHECK(Csv::load(folder.put("x.csv", text)).columns() == names);
+  const Csv table = Csv::load(folder.put("x.csv", "a,a\n1,2\n"));
+  CHECK(table.column<float>("a")(0) == 1);
+  CHECK(table.column<float>("a.1")(0) == 2);
+}
+
+TEST_CASE("delimiters that end lines or open quotes are refused", "[data]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("x.csv", "a,b\n1,2\n");
+  CHECK(error_of([&] { Csv::load(path, {.delimiter = '"'}); }) ==
+        "csv: delimiter and quote must differ, but both are '\"'");
+  CHECK(error_of([&] { Csv::load(path, {.delimiter = '\n'}); }) == "csv: delimiter and quote must not end lines");
+  CHECK(error_of([&] { Csv::load(path, {.quote = '\r'}); }) == "csv: delimiter and quote must not end lines");
+}
+
 }  // namespace data_csv

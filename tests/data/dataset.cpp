@@ -88,4 +88,24 @@ TEST_CASE("tensors that do not fit together are refused", "[data]") {
   CHECK(error_of([] { data::TensorDataset(Tensor<Cpu>()); }) == "TensorDataset: a tensor is undefined");
 }
 
+TEST_CASE("a batch may be a std::pair", "[data]") {
+  struct Own {
+    Index size() const { return 5; }
+    std::pair<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+      const Index n = Index(samples.size());
+      return {ones<Cpu>({n, 3}), full<Cpu, Index>({n}, samples[0])};
+    }
+  } const own;
+  std::vector<Index> seen;
+  for (auto& [x, y] : data::loader<Cpu>(own, {.batch_size = 2})) {
+    CHECK(x.size(0) == y.numel());
+    seen.push_back(y(0));
+  }
+  CHECK(seen == std::vector<Index>{0, 2, 4});
+}
+
+TEST_CASE("an undefined tensor's Error names the line", "[data]") {
+  TERN_TEST_LINE(data::TensorDataset(ones<Cpu>({2}), Tensor<Cpu>()));
+}
+
 }  // namespace data_dataset

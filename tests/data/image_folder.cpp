@@ -4,6 +4,8 @@
 
 #include <tern/data/image_folder.hpp>
 #include <tern/data/loader.hpp>
+#include <tern/data/save_image.hpp>
+#include <tern/data/subset.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/io/sha256.hpp>
 
@@ -325,6 +327,34 @@ TEST_CASE("folders with links into themselves end, and a linked folder is search
   std::vector<std::string> names;
   for (Index i = 0; i < set.size(); ++i) names.push_back(set.path(i).substr(folder.path().size()));
   CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/a/other/0.png", "/b/0.png"});
+}
+
+TEST_CASE("a folder has samples, labels and numbers of classes as torchvision's", "[data]") {
+  const SmallFolder folder;
+  const auto set = ImageFolder::load(folder.path());
+  CHECK(set.targets() == std::vector<Index>{0, 0, 0, 1});
+  CHECK(set.class_to_idx() == std::map<std::string, Index>{{"a", 0}, {"b", 1}});
+  const auto [x, label] = set[-1];
+  CHECK(label == 1);
+  const std::vector<Index> last = {3};
+  CHECK(std::equal(x.data(), x.data() + x.numel(), std::get<0>(set.batch(last)).data()));
+  CHECK(x.shape() == tern::detail::Shape{3, 5, 4});
+  CHECK(std::get<1>(data::Subset(set, {3, 0})[0]) == 1);
+  CHECK(error_of([&] { set[4]; }) == "ImageFolder: there is no sample 4 of 4");
+}
+
+TEST_CASE("a folder's pictures of several sizes make no batch, and the Error names the folder", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  const auto wide = zeros<Cpu, std::uint8_t>({3, 2, 3});
+  folder.put("a/0.png", png_bytes());
+  folder.put("a/1.png", data::encode_png(wide));
+  const auto set = ImageFolder::load(folder.path());
+  const std::vector<Index> both = {0, 1};
+  CHECK(
+      error_of([&] { set.batch(both); }) ==
+      "ImageFolder: images of a batch differ in size: [3, 5, 4] and [3, 2, 3]; let transformed() end with a crop or a "
+      "Resize");
 }
 
 }  // namespace data_image_folder

@@ -131,9 +131,23 @@ TEST_CASE("a loader follows its sampler", "[data][threads]") {
   CHECK(error_of([&] { wrong.begin(); }) == "loader: the sampler names sample 20 of 20");
 }
 
+TEST_CASE("samplers take floats, tensors and positional arguments", "[data]") {
+  const std::vector<Index> order = WeightedRandomSampler({1, 0, 3, 2}, 50).order(1, 2);
+  CHECK(WeightedRandomSampler(std::vector<float>{1, 0, 3, 2}, 50).order(1, 2) == order);
+  CHECK(WeightedRandomSampler(tensor<Cpu>({1, 0, 3, 2}), 50).order(1, 2) == order);
+  CHECK(WeightedRandomSampler(tensor<Cpu>({{1, 9}, {0, 9}, {3, 9}, {2, 9}}).select(1, 0), 50).order(1, 2) == order);
+  CHECK(error_of([] { WeightedRandomSampler(ones<Cpu>({2, 2}), 1); }) ==
+        "WeightedRandomSampler: a tensor of numbers is [N], not [2, 2]");
+  const RandomSampler drawn(3, true, 5), permuted(3, false);
+  CHECK(drawn.order(1, 2) == RandomSampler(3, {.replacement = true, .num_samples = 5}).order(1, 2));
+  CHECK(permuted.order(1, 2) == RandomSampler(3).order(1, 2));
+}
+
 TEST_CASE("samplers that cannot be are refused", "[data]") {
   CHECK(error_of([] { WeightedRandomSampler({1, -1}, 1); }) ==
-        "WeightedRandomSampler: weight 1 is -1; weights must not be negative");
+        "WeightedRandomSampler: weight 1 is -1; weights must be finite and not negative");
+  CHECK(error_of([] { WeightedRandomSampler({1, HUGE_VAL}, 1); }) ==
+        "WeightedRandomSampler: weight 1 is inf; weights must be finite and not negative");
   CHECK(error_of([] { WeightedRandomSampler({1}, 0); }) ==
         "WeightedRandomSampler: num_samples must be at least 1, not 0");
   CHECK(error_of([] { WeightedRandomSampler({0, 0}, 1); }) ==
@@ -212,6 +226,24 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
         "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");
   CHECK(error_of([] { DistributedSampler(-1); }) ==
         "DistributedSampler: the number of samples must not be negative: -1");
+}
+
+TEST_CASE("a sampler's order is as long as it has said", "[data]") {
+  struct Own {
+    std::vector<Index> samples;
+    Index size() const { return 3; }
+    std::vector<Index> order(std::uint64_t, Index) const { return samples; }
+  };
+  const TensorDataset set(arange<Cpu, float>(4));
+  const auto walk = [&](const std::vector<Index>& samples) {
+    std::vector<float> seen;
+    for (auto& [x] : loader<Cpu>(set, {.batch_size = 2}, Own{samples}))
+      seen.insert(seen.end(), x.data(), x.data() + x.numel());
+    return seen;
+  };
+  CHECK(walk({3, 1, 3}) == std::vector<float>{3, 1, 3});
+  CHECK(error_of([&] { walk({0, 1}); }) == "loader: the sampler's order names 2 samples, but its size() is 3");
+  CHECK(error_of([&] { walk({0, 1, 2, 3}); }) == "loader: the sampler's order names 4 samples, but its size() is 3");
 }
 
 }  // namespace data_samplers

@@ -118,4 +118,10 @@ TEST_CASE("bytes are encoded as a PNG without loss, grey ones too") {
         "encode_png: an image is [C, H, W] and not empty, but the shape is [3, 3]");
 }
 
+TEST_CASE("make_grid takes torchvision's positional arguments") {
+  const auto images = ones<Cpu>({5, 3, 4, 6});
+  CHECK(data::make_grid(images, 4).shape() == data::make_grid(images, {.nrow = 4}).shape());
+  CHECK(data::make_grid(images, 4, 1).shape() == data::make_grid(images, {.nrow = 4, .padding = 1}).shape());
+}
+
 }  // namespace data_save_image

@@ -255,4 +255,45 @@ TEST_CASE("a part of an image data set reads its images one by one", "[data]") {
   CHECK(std::equal(x.data(), x.data() + x.numel(), expected.data()));
 }
 
+TEST_CASE("sets are joined only if their batches have a row for each sample", "[data]") {
+  struct Own {
+    Tensor<Cpu> x;
+    Index size() const { return 2; }
+    std::tuple<Tensor<Cpu>> batch(std::span<const Index>) const { return {x}; }
+  };
+  const TensorDataset set(ones<Cpu>({2, 3}));
+  const std::vector<Index> samples = {0, 2, 3};
+  CHECK(error_of([&] { ConcatDataset(set, Own{ones<Cpu>({1, 3})}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 was asked for 2 samples, but returns a tensor of shape [1, 3]");
+  CHECK(error_of([&] { ConcatDataset(set, Own{ones<Cpu>({3, 3})}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 was asked for 2 samples, but returns a tensor of shape [3, 3]");
+  CHECK(error_of([&] { ConcatDataset(set, Own{}).batch(samples); }) ==
+        "ConcatDataset: batch() of set 1 returns an undefined tensor");
+}
+
+TEST_CASE("parts take lengths and positions of several types", "[data]") {
+  const auto set = numbers(12);
+  Index n = set.size();
+  const auto [most, two] = random_split(set, {n - 2, 2}, 1);
+  CHECK(most.indices() == random_split(set, {10, 2}, 1)[0].indices());
+  const auto parts = random_split(set, std::vector<Index>{9, 2, 1}, 1);
+  CHECK(parts.size() == 3);
+  CHECK(parts[1].size() == 2);
+  CHECK(random_split(set, std::vector<double>{0.75, 0.25}, 1)[0].indices() == parts[0].indices());
+  CHECK(random_split(std::vector<std::tuple<Index>>(4), std::vector<int>{3, 1})[1].size() == 1);
+  CHECK(error_of([&] { parts[3]; }) == "random_split: there is no part 3 of 3");
+  CHECK(Subset(set, tensor<Cpu, Index>({3, 1})).indices() == std::vector<Index>{3, 1});
+  CHECK(error_of([&] { Subset(set, zeros<Cpu, Index>({1, 2})); }) == "Subset: a tensor of numbers is [N], not [1, 2]");
+  TERN_TEST_LINE(Subset(set, zeros<Cpu, Index>({})));
+}
+
+TEST_CASE("joined sets have samples by number", "[data]") {
+  const auto a = numbers(3), b = numbers(2, 100);
+  const ConcatDataset both(a, b);
+  CHECK(std::get<1>(both[2]).item() == 2);
+  CHECK(std::get<1>(both[3]).item() == 100);
+  CHECK(std::get<1>(both[-1]).item() == 101);
+  CHECK(error_of([&] { both[5]; }) == "ConcatDataset: there is no sample 5 of 5");
+}
+
 }  // namespace data_subset

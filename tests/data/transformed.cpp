@@ -198,10 +198,95 @@ TEST_CASE("images of a batch must have one size", "[data]") {
   };
   const std::vector<Index> samples = {0, 1};
   CHECK(error_of([&] { transformed(numbered_set(2), grows).batch(samples); }) ==
-        "transformed: images of a batch differ in size: [1, 2, 2] and [1, 3, 2]; end with a crop or a Resize");
+        "transformed: images of a batch differ in size: [1, 2, 2] and [1, 3, 2]; let transformed() end with a crop or "
+        "a Resize");
   const data::TensorDataset rows(ones<Cpu>({3, 4}));
   CHECK(error_of([&] { transformed(rows, RandomHorizontalFlip()).batch(samples); }) ==
         "transformed: images must be [N, C, H, W] in row-major order, not [2, 4]");
+}
+
+TEST_CASE("a batch() of another number of rows is refused", "[data]") {
+  struct Own {
+    Tensor<Cpu> x;
+    Index size() const { return 4; }
+    std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+      return {x, zeros<Cpu, Index>({Index(samples.size())})};
+    }
+  };
+  const std::vector<Index> samples = {0, 1};
+  for (const Index rows : {1, 3})
+    CHECK(error_of([&] { transformed(Own{ones<Cpu>({rows, 1, 4, 4})}, CenterCrop(2)).batch(samples); }) ==
+          "transformed: batch() of the set was asked for 2 samples, but returns a tensor of shape [" +
+              std::to_string(rows) + ", 1, 4, 4]");
+  CHECK(error_of([&] { transformed(Own{}, CenterCrop(2)).batch(samples); }) ==
+        "transformed: batch() of the set returns an undefined tensor");
+  const Own one{ones<Cpu>({1, 1, 4, 4})};
+  TERN_TEST_LINE(transformed(one, CenterCrop(2)).batch(samples));
+}
+
+TEST_CASE("samples with a picture are transformed before they are stacked", "[data]") {
+  // Pictures [1, 3 + i, 4] that are all i.
+  struct Tensors {
+    std::size_t size() const { return 5; }
+    std::pair<Tensor<Cpu>, int> operator[](std::size_t i) const {
+      return {full<Cpu>({1, 3 + Index(i), 4}, double(i)), int(i)};
+    }
+  } const tensors;
+  struct Images {
+    Index size() const { return 5; }
+    std::tuple<data::Image, Index, Tensor<Cpu>> operator[](Index i) const {
+      data::Image image;
+      float* const pixels = image.replace(1, 3 + i, 4);
+      std::fill_n(pixels, image.numel(), float(i));
+      return {image, i, full<Cpu>({2}, double(i))};
+    }
+  } const images;
+  struct Files {
+    Index size() const { return 5; }
+    Index label(Index i) const { return i; }
+    void read(Index i, data::Image& image) const {
+      float* const pixels = image.replace(1, 3 + i, 4);
+      std::fill_n(pixels, image.numel(), float(i));
+    }
+  } const files;
+  const std::vector<Index> samples = {4, 0, 2};
+  const auto check = [&](const auto& batch, const auto& expected) {
+    const Tensor<Cpu> x = std::get<0>(batch);
+    REQUIRE(x.shape() == tern::detail::Shape{3, 1, 2, 2});
+    for (Index i = 0; i < 3; ++i) {
+      CHECK(std::get<1>(batch)(i) == expected[std::size_t(i)]);
+      for (Index k = 0; k < 4; ++k) CHECK(x.data()[4 * i + k] == Approx(expected[std::size_t(i)]));
+    }
+  };
+  const Resize to({2, 2});
+  check(transformed(tensors, to).batch(samples), samples);
+  check(transformed(files, to).batch(samples), samples);
+  const auto of_images = transformed(images, to).batch(samples);
+  check(of_images, samples);
+  CHECK(std::get<2>(of_images).shape() == tern::detail::Shape{3, 2});
+  CHECK(std::get<2>(of_images)(0, 1) == 4);
+  const auto [x] = transformed(std::vector<Tensor<Cpu>>{ones<Cpu>({1, 2, 3}), ones<Cpu>({1, 3, 2})}, to)
+                       .batch(std::vector<Index>{1, 0});
+  CHECK(x.shape() == tern::detail::Shape{2, 1, 2, 2});
+  // So are parts of such sets.
+  check(transformed(data::collated(tensors), to).batch(samples), samples);
+  const std::vector<Index> backwards = {4, 3, 2, 1, 0};
+  const std::vector<Index> expected = {0, 4, 2};
+  check(transformed(data::Subset(data::collated(tensors), backwards), to).batch(samples), expected);
+  check(transformed(data::Subset(tensors, backwards), to).batch(samples), expected);
+  check(transformed(data::Subset(files, backwards), to).batch(samples), expected);
+  Index seen = 0;
+  const auto split = data::random_split(tensors, {0.6, 0.4});
+  const auto of_files = data::random_split(files, {3, 2});
+  for (auto& [pictures, labels] : loader<Cpu>(transformed(split[0], to), {.batch_size = 2})) seen += labels.numel();
+  for (auto& [pictures, labels] : loader<Cpu>(transformed(of_files[1], to), {.batch_size = 2})) seen += labels.numel();
+  CHECK(seen == 5);
+  CHECK(
+      error_of([&] { transformed(tensors, RandomHorizontalFlip()).batch(samples); }) ==
+      "transformed: images of a batch differ in size: [1, 7, 4] and [1, 3, 4]; let transformed() end with a crop or a "
+      "Resize");
+  CHECK(error_of([&] { transformed(std::vector<Tensor<Cpu>>(5, ones<Cpu>({2})), to).batch(samples); }) ==
+        "transformed: an image must be [C, H, W], not [2]");
 }
 
 }  // namespace data_transformed

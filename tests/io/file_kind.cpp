@@ -12,23 +12,25 @@ using tern_test::error_of;
 using tern_test::TemporaryFolder;
 
 TEST_CASE("a file's kind is known by its first bytes", "[io]") {
-  const std::pair<std::string, const char*> kinds[] = {{"GIF89a", "a GIF picture"},
-                                                       {std::string("RIFF\0\0\0\0WEBPVP8 ", 16), "a WebP picture"},
-                                                       {"BM", "a BMP picture"},
-                                                       {std::string("II*\0", 4), "a TIFF picture"},
-                                                       {std::string("MM\0*", 4), "a TIFF picture"},
-                                                       {std::string("\0\0\0\x20"
-                                                                    "ftypavif",
-                                                                    12),
-                                                        "an AVIF picture"},
-                                                       {std::string("\0\0\0\x20"
-                                                                    "ftypheic",
-                                                                    12),
-                                                        "a HEIF picture"},
-                                                       {"\xff\xd8\xff", "a JPEG picture"},
-                                                       {"\x89PNG", "a PNG picture"},
-                                                       {"<!DOCTYPE html>", "a page of HTML"},
-                                                       {"\x89HDF\r\n", "an HDF5 file"}};
+  const std::pair<std::string, const char*> kinds[] = {
+      {"GIF89a", "a GIF picture"},
+      {std::string("RIFF\0\0\0\0WEBPVP8 ", 16), "a WebP picture"},
+      {"BM", "a BMP picture"},
+      {std::string("II*\0", 4), "a TIFF picture"},
+      {std::string("MM\0*", 4), "a TIFF picture"},
+      {std::string("\0\0\0\x20"
+                   "ftypavif",
+                   12),
+       "an AVIF picture"},
+      {std::string("\0\0\0\x20"
+                   "ftypheic",
+                   12),
+       "a HEIF picture"},
+      {"\xff\xd8\xff", "a JPEG picture"},
+      {"\x89PNG", "a PNG picture"},
+      {"<!DOCTYPE html>", "a page of HTML"},
+      {"\x89HDF\r\n", "an HDF5 file"},
+      {std::string("\x40\0\0\0\0\0\0\0{\"", 10), "a .safetensors file"}};
   for (const auto& [begin, kind] : kinds) CHECK(io::but_of_kind(begin) == std::string(", but ") + kind);
   for (const std::string& other :
        {std::string(), std::string("RIFF\0\0\0\0WAVE", 12), std::string("ftypavif"), std::string("RIFF")})

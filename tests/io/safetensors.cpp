@@ -248,6 +248,8 @@ TEST_CASE("what cannot be written is refused, and the old file stays", "[io]") {
   const auto x = make<float>({1}, {1});
   CHECK(error_of([&] { io::save_safetensors(path, {{"w", x}, {"w", x}}); }) ==
         "safetensors: '" + path + "': the header names 'w' twice");
+  CHECK(error_of([&] { io::save_safetensors(path, {{"__metadata__", x}}); }) ==
+        "save_safetensors: the format reserves the name '__metadata__' for the metadata");
   CHECK(content_of(path) == "old");
   CHECK(folder.file_count() == 1);
 }

@@ -115,6 +115,8 @@ TEMPLATE_TEST_CASE("a state dict is a list and a dictionary", "[any_tensor]", TE
   CHECK(of_map["b"].template as<D>().sum().item() == 2);
   CHECK((fixed["weight"].numel() == 6 && parameters["bias"].numel() == 2));
   CHECK(error_of([&] { fixed["bias"]; }) == "StateDict: there is no tensor \"bias\"");
+  CHECK(error_of([&] { StateDict(fixed)["bias"].shape(); }) == "StateDict: there is no tensor \"bias\"");
+  CHECK(StateDict(fixed)["weight"].shape() == detail::Shape{2, 3});
   TERN_TEST_LINE(fixed["bias"]);
   CHECK(dict.at("bias").shape() == detail::Shape{2});
   TERN_TEST_LINE(dict.at("scale"));

@@ -61,10 +61,26 @@ std::tuple<Tensor<Cpu, T>> default_collate(const std::vector<Tensor<Cpu, T>>& sa
 }
 
 namespace detail {
+template <class Part>
+inline constexpr bool collates_part = std::is_arithmetic_v<Part>;
+template <class T>
+inline constexpr bool collates_part<Tensor<Cpu, T>> = true;
+template <class Sample>
+inline constexpr bool collates = false;
+template <class T>
+inline constexpr bool collates<Tensor<Cpu, T>> = true;
+template <template <class...> class Sample, class... Part>
+  requires(std::tuple_size<Sample<Part...>>::value == sizeof...(Part))
+inline constexpr bool collates<Sample<Part...>> = (collates_part<Part> && ...);
+
 struct DefaultCollate {
   template <class Sample>
   auto operator()(const std::vector<Sample>& samples) const {
-    return default_collate(samples);
+    static_assert(collates<Sample>,
+                  "a sample is a Tensor<Cpu>, or a std::tuple or std::pair of these and numbers; of others, give the "
+                  "loader or collated() a function that makes a std::tuple of tensors of a std::vector of samples");
+    if constexpr (collates<Sample>) return default_collate(samples);
+    else return std::tuple<>();
   }
 };
 }  // namespace detail
@@ -80,6 +96,9 @@ concept SampleSet = requires(const S& set, Index i) {
 template <class Set, class Collate>
 class Collated {
  public:
+  /// True if batches are samples stacked as they are, so that they can as well be taken one by one.
+  static constexpr bool stacks_samples = std::is_same_v<Collate, detail::DefaultCollate>;
+
   Collated(Set&& set, const Collate& collate) : set_(std::forward<Set>(set)), collate_(collate) {}
 
   Index size() const { return Index(set_.size()); }
@@ -142,6 +161,24 @@ template <Device D, class Set, class Collate>
   requires(Dataset<std::remove_cvref_t<Set>> && SampleSet<std::remove_cvref_t<Set>> && !Sampler<Collate>)
 auto loader(Set&& set, const LoaderOptions& options, const Collate& collate, CallSite here = {}) {
   return loader<D>(collated(std::forward<Set>(set), collate), options, here);
+}
+
+template <class S>
+concept NoDataset =
+    !Dataset<std::remove_cvref_t<S>> && !SampleSet<std::remove_cvref_t<S>> && !requires(S& set) { set.begin(); };
+
+/// Says what a data set is.
+template <Device D, NoDataset Set, class... Arguments>
+auto loader(Set&&, const LoaderOptions& = {}, const Arguments&...) {
+  static_assert(
+      sizeof(Set) == 0,
+      "a data set has size() const, and operator[](i) const or batch(samples) const: workers call them at the "
+      "same time; one with read() and label() is passed to transformed() first");
+  return std::vector<std::tuple<>>();
+}
+template <Device D, NoDataset Set>
+auto loader(Set&& set, tern::detail::Positional<Index>, tern::detail::Positional<bool> = false) {
+  return loader<D>(std::forward<Set>(set), LoaderOptions());
 }
 
 }}}  // namespace tern::data

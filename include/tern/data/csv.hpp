@@ -33,12 +33,13 @@ class TERN_API Csv {
   /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that
   /// names file, line and column if a quote is not closed, or a line has another number of fields than the first. Text
   /// is UTF-8 with or without a byte-order mark, or another encoding that has ASCII's characters; Error if it is
-  /// UTF-16.
+  /// UTF-16, or the file no text.
   static Csv load(const std::string& path, const CsvOptions& options = {}, CallSite here = {});
 
   /// The number of rows, without the header.
   Index size() const { return rows_; }
-  /// The columns' names; "0", "1" … if there is no header.
+  /// The columns' names; "0", "1" … if there is no header. Of several columns "a" the others are "a.1", "a.2" and so
+  /// on, as in pandas.
   const std::vector<std::string>& columns() const { return columns_; }
 
   /// The text of a field. Error if there is none.

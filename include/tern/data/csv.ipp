@@ -6,18 +6,55 @@
 
 #include <cstring>
 
+#include "../io/file_kind.hpp"
 #include "csv.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
+namespace detail {
+
+/// Error if the content is no text, or a text that readers of all formats find instead of a file.
+TERN_COLD void check_text(const std::string& path, const std::string& content) {
+  const bool has_zeros = content.find('\0') != std::string::npos;
+  if (!has_zeros && content.starts_with("BM")) return;  // a column of that name, as BMI, and not a BMP picture
+  const std::string kind = io::but_of_kind(content);
+  if (has_zeros || !kind.empty())
+    Error::fail("csv", {"'", path, "': is no table of text", kind.empty() ? ": it has zero bytes" : kind});
+}
+
+/// As in pandas, a second and a third column "a" are "a.1" and "a.2".
+TERN_COLD void tell_apart(std::vector<std::string>& names) {
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  const std::vector<std::string> given = names;
+  const auto count = [&](std::size_t n, const std::string& name) {
+    return std::count(names.begin(), names.begin() + std::ptrdiff_t(n), name);
+  };
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (count(i, given[i]) > 0) {
+      Index number = 0;
+      do names[i] = tern::detail::text({given[i], ".", ++number});
+      while (count(names.size(), names[i]) > 1);
+    }
+}
+
+}  // namespace detail
+
 TERN_COLD Csv Csv::load(const std::string& path, const CsvOptions& options, CallSite here) {
   const CallScope scope(here);
   return tern::detail::within_memory("csv", path.c_str(), [&] {
+    const char special[] = {options.delimiter, options.quote};
+    for (const char c : special)
+      if (is_line_break(c)) Error::fail("csv", {"delimiter and quote must not end lines"});
+    if (options.delimiter == options.quote)
+      Error::fail("csv", {"delimiter and quote must differ, but both are '", std::string(1, options.quote), "'"});
     Csv table;
     table.path_ = path;
     table.missing_ = options.missing;
     table.decimal_ = options.decimal;
     table.content_ = io::read_text("csv", path, options.max_bytes);
+    detail::check_text(path, table.content_);
     table.parse(options);
     return table;
   });
@@ -96,6 +133,7 @@ TERN_COLD void Csv::parse(const CsvOptions& options) {
         columns_.push_back(options.header ? content_.substr(begin, ends[i] - begin) : tern::detail::text({Index(i)}));
         begin = ends[i];
       }
+      detail::tell_apart(columns_);
       named = true;
       if (options.header) continue;
     }

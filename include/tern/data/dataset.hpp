@@ -9,8 +9,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// size() is the number of samples. batch(samples) is a std::tuple of tensors in host memory, whose first dimension
-/// counts samples. Several threads call batch() at once.
+/// size() is the number of samples. batch(samples) is a std::tuple or std::pair of tensors in host memory, whose first
+/// dimension counts samples. Several threads call batch() at once.
 template <class S>
 concept Dataset = requires(const S& set, std::span<const Index> samples) {
   { set.size() } -> std::convertible_to<Index>;
@@ -23,16 +23,31 @@ concept RandomDataset = Dataset<S> && requires(const S& set, std::span<const Ind
   set.batch(samples, key);
 };
 
-/// The batch of these samples. If the set draws random numbers, they come from the key.
+namespace detail {
+template <class... T>
+std::tuple<T...> as_tuple(std::tuple<T...> batch) {
+  return batch;
+}
+template <class A, class B>
+std::tuple<A, B> as_tuple(std::pair<A, B> batch) {
+  return batch;
+}
+}  // namespace detail
+
+/// The batch of these samples, a std::tuple. If the set draws random numbers, they come from the key.
 template <class S>
 auto batch_of(const S& set, std::span<const Index> samples, const RandomKey& key) {
-  if constexpr (RandomDataset<S>) return set.batch(samples, key);
-  else return set.batch(samples);
+  if constexpr (RandomDataset<S>) return detail::as_tuple(set.batch(samples, key));
+  else return detail::as_tuple(set.batch(samples));
 }
 template <class S>
-using BatchOf = decltype(std::declval<const S&>().batch(std::span<const Index>()));
+using BatchOf = decltype(detail::as_tuple(std::declval<const S&>().batch(std::span<const Index>())));
 
 namespace detail {
+
+/// Error unless x, which the set's batch() has made, has a row for each of n samples. `set` counts sets from 0; -1: the
+/// only one.
+TERN_API void check_rows(const char* op, const tern::detail::Array* x, Index n, Index set = -1);
 
 /// Fails because a data set has no such sample.
 [[noreturn]] TERN_API void refuse_sample(CallSite set, Index sample, Index size);
@@ -72,7 +87,10 @@ template <class... T>
 class TensorDataset {
  public:
   explicit TensorDataset(const Tensor<Cpu, T>&... tensors, CallSite here = {})
-      : tensors_(detail::row_major(tensors)...) {
+      : tensors_([&] {
+          const CallScope scope(here);
+          return std::tuple<Tensor<Cpu, T>...>(detail::row_major(tensors)...);
+        }()) {
     const CallScope scope(here);
     const tern::detail::Array* const all[] = {tensors.impl()...};
     for (const tern::detail::Array* tensor : all) {

@@ -8,6 +8,14 @@ TERN_COLD void refuse_sample(CallSite set, Index sample, Index size) {
   Error::fail(set, {"there is no sample ", sample, " of ", size});
 }
 
+TERN_COLD void check_rows(const char* op, const tern::detail::Array* x, Index n, Index set) {
+  if (x && x->ndim > 0 && x->dims[0] == n) return;
+  const std::string name = set < 0 ? "the set" : tern::detail::text({"set ", set});
+  if (!x) Error::fail(op, {"batch() of ", name, " returns an undefined tensor"});
+  Error::fail(op,
+              {"batch() of ", name, " was asked for ", n, " samples, but returns a tensor of shape ", x->shape_ref()});
+}
+
 TERN_NOINLINE void gather_rows(const tern::detail::Array& out, const tern::detail::Array& x,
                                std::span<const Index> rows) {
   if (out.numel == 0) return;

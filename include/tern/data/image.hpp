@@ -1,5 +1,6 @@
 // An image between data set and batch, and the random numbers of its transforms.
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <vector>
 
@@ -41,6 +42,12 @@ class WindowChoice {
 /// batch. Data sets give 0 for black and 1 for white.
 class TERN_API Image {
  public:
+  Image() = default;
+  Image(Image&&) = default;
+  Image(const Image& x) : warnings_(x.warnings_) { std::copy_n(x.data(), x.numel(), replace(x)); }
+  Image& operator=(Image&&) = default;
+  Image& operator=(const Image& x) { return *this = Image(x); }
+
   Index channels() const { return channels_; }
   Index height() const { return height_; }
   Index width() const { return width_; }
@@ -74,6 +81,8 @@ class TERN_API Image {
   float* target_ = nullptr;
   Index target_size_ = 0;
   int replacements_left_ = 0;
+
+  float* replace(const Image& x) { return replace(x.channels_, x.height_, x.width_); }
 };
 
 /// A data set of labelled images. read() writes sample i to an image of any size.

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,10 @@ class TERN_API ImageFolder {
 
   Index size() const { return Index(paths_.size()); }
   const std::vector<std::string>& classes() const { return classes_; }
+  /// The label of each class.
+  std::map<std::string, Index> class_to_idx() const;
+  /// The labels of all samples.
+  const std::vector<Index>& targets() const { return labels_; }
   const std::string& path(Index sample, CallSite here = {}) const {
     return paths_[detail::checked_sample({"ImageFolder", here}, sample, size())];
   }
@@ -74,6 +79,9 @@ class TERN_API ImageFolder {
   void read(Index sample, Image& image, const WindowChoice& choice, CallSite here = {}) const {
     read_image(path(sample, here), image, choice, options_, here);
   }
+
+  /// Sample i, [3, H, W] in [0, 1] and its label; -1 is the last one. Error if there is none.
+  std::tuple<Tensor<Cpu>, Index> operator[](tern::detail::At<Index> i) const;
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples, CallSite here = {}) const;

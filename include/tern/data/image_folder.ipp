@@ -55,7 +55,20 @@ TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std
                                                                              CallSite here) const {
   const CallScope scope(here);
   detail::check_samples({"ImageFolder", here}, samples, size());
-  return transformed(*this, transforms::Compose<>()).batch(samples);
+  return Transformed<const ImageFolder&, transforms::Compose<>>(*this, transforms::Compose<>(), "ImageFolder")
+      .batch(samples);
+}
+
+TERN_COLD std::map<std::string, Index> ImageFolder::class_to_idx() const {
+  std::map<std::string, Index> labels;
+  for (const std::string& name : classes_) labels.emplace(name, Index(labels.size()));
+  return labels;
+}
+
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Index> ImageFolder::operator[](tern::detail::At<Index> i) const {
+  const CallScope scope(i.here);
+  const Index sample = detail::sample_at({"ImageFolder", i.here}, i.tensor, size());
+  return {read_image(path(sample), options_), label(sample)};
 }
 
 TERN_COLD void ImageFolder::leave_out_bad() {

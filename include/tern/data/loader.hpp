@@ -44,8 +44,8 @@ inline std::size_t slot_count(const LoaderOptions& options) {
   return options.num_workers ? std::size_t(options.num_workers) * std::size_t(options.prefetch_factor) : 1;
 }
 
-/// Error if a sampler named a sample that does not exist.
-TERN_API void check_order(const std::vector<Index>& order, Index size);
+/// Error if a sampler's order is not of the length that it has said, or names a sample that does not exist.
+TERN_API void check_order(const std::vector<Index>& order, Index length, Index size);
 
 /// A batch on its way to a device. Workers start the copies, so that the training thread does not wait for them.
 template <Device D, class... T>
@@ -70,8 +70,8 @@ auto finish_moving(Batch&& batch) {
 
 }  // namespace detail
 
-/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch. With needs_seed(), true where
-/// ranks divide an order, the loader must have a seed: the ranks' random states may differ.
+/// Chooses the samples of an epoch and their order, a list of size() numbers. Both depend only on seed and epoch. With
+/// needs_seed(), true where ranks divide an order, the loader must have a seed: the ranks' random states may differ.
 template <class S>
 concept Sampler = requires(const S& sampler, std::uint64_t seed, Index epoch) {
   { sampler.size() } -> std::convertible_to<Index>;
@@ -85,8 +85,7 @@ struct ByOptions {};
 template <Device D, class Set, class Samples = ByOptions>
 class Loader {
  public:
-  using Moving =
-      decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), std::declval<D>()));
+  using Moving = decltype(detail::start_moving(std::declval<BatchOf<std::remove_cvref_t<Set>>>(), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {}, CallSite here = {})
@@ -228,7 +227,7 @@ class Loader {
         return detail::epoch_order(set().size(), options_.shuffle, key.seed, key.epoch);
       else {
         std::vector<Index> order = samples_.order(key.seed, key.epoch);
-        detail::check_order(order, set().size());
+        detail::check_order(order, samples_.size(), set().size());
         return order;
       }
     });

@@ -22,7 +22,9 @@ TERN_COLD void check(const LoaderState& state, Index batches) {
     Error::fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
 }
 
-TERN_NOINLINE void check_order(const std::vector<Index>& order, Index size) {
+TERN_NOINLINE void check_order(const std::vector<Index>& order, Index length, Index size) {
+  if (Index(order.size()) != length)
+    Error::fail("loader", {"the sampler's order names ", Index(order.size()), " samples, but its size() is ", length});
   for (const Index sample : order)
     if (sample < 0 || sample >= size) Error::fail("loader", {"the sampler names sample ", sample, " of ", size});
 }

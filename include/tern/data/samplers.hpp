@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "../core/options.hpp"
+#include "../tensor/tensor.hpp"
 #include "epoch_order.hpp"
 #include "random_key.hpp"
 
@@ -16,6 +18,21 @@ TERN_API std::vector<Index> in_sequence(Index n);
 
 /// Fisher-Yates.
 TERN_API void shuffle(std::vector<Index>& order, Random& random);
+
+/// The numbers in a std::vector, or in a tensor [N], as another type.
+template <class To, class Number>
+std::vector<To> numbers_of(const CallSite&, const std::vector<Number>& x) {
+  std::vector<To> out;
+  for (const Number value : x) out.push_back(static_cast<To>(value));
+  return out;
+}
+template <class To, Element T>
+std::vector<To> numbers_of(const CallSite& op, const Tensor<Cpu, T>& x) {
+  if (x.checked(op)->ndim != 1) Error::fail(op, {"a tensor of numbers is [N], not ", x.shape()});
+  std::vector<To> out;
+  for (Index i = 0; i < x.numel(); ++i) out.push_back(static_cast<To>(x.data()[i * x.stride(0)]));
+  return out;
+}
 
 }  // namespace detail
 
@@ -31,6 +48,7 @@ class SequentialSampler {
 };
 
 struct RandomSamplerOptions {
+  tern::detail::ByName by_name{};
   bool replacement = false;  ///< a sample may come again before all have come
   Index num_samples = -1;    ///< samples of an epoch; -1: as many as there are
 };
@@ -43,6 +61,9 @@ class TERN_API RandomSampler {
     const CallScope scope(here);
     if (size < 1 && count_ > 0) Error::fail("RandomSampler", {"there are no samples to draw from"});
   }
+  RandomSampler(Index size, tern::detail::Positional<bool> replacement,
+                tern::detail::Positional<Index> num_samples = Index(-1), CallSite here = {})
+      : RandomSampler(size, {.replacement = replacement, .num_samples = num_samples}, here) {}
   Index size() const { return count_; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;
 
@@ -58,6 +79,12 @@ class TERN_API WeightedRandomSampler {
  public:
   WeightedRandomSampler(const std::vector<double>& weights, Index num_samples, bool replacement = true,
                         CallSite here = {});
+  /// Of numbers of another type, or of a tensor [N].
+  template <class Weights>
+    requires requires(const Weights& weights) { detail::numbers_of<double>(CallSite::unknown, weights); }
+  WeightedRandomSampler(const Weights& weights, Index num_samples, bool replacement = true, CallSite here = {})
+      : WeightedRandomSampler(detail::numbers_of<double>({"WeightedRandomSampler", here}, weights), num_samples,
+                              replacement, here) {}
   Index size() const { return count_; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;
 

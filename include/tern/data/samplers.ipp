@@ -43,7 +43,8 @@ TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<dou
   Index positive = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0 && weights[i] < HUGE_VAL))
-      Error::fail("WeightedRandomSampler", {"weight ", Index(i), " is ", weights[i], "; weights must not be negative"});
+      Error::fail("WeightedRandomSampler",
+                  {"weight ", Index(i), " is ", weights[i], "; weights must be finite and not negative"});
     sums_[i] = sum += weights[i];
     positive += weights[i] > 0;
   }

@@ -4,12 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "../core/options.hpp"
 #include "../tensor/any_tensor.hpp"
 #include "dataset.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct GridOptions {
+  tern::detail::ByName by_name{};
   Index nrow = 8;                                          // images in a row
   Index padding = 2;                                       // pixels between images and around the grid
   bool normalize = false;                                  // moves value_range to 0 … 1
@@ -21,6 +23,10 @@ struct GridOptions {
 /// The images [N, C, H, W] side by side, as one image [C, height, width]. [H, W] and [C, H, W] are one image, which
 /// gets no padding. One channel becomes three equal ones.
 TERN_API Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options = {}, CallSite here = {});
+inline Tensor<Cpu> make_grid(const Tensor<Cpu>& images, tern::detail::Positional<Index> nrow,
+                             tern::detail::Positional<Index> padding = Index(2), CallSite here = {}) {
+  return make_grid(images, {.nrow = nrow, .padding = padding}, here);
+}
 
 /// An image [C, H, W] of bytes as a PNG file of 8 bits. C is 1 for grey, 3 for colours, or 4 for colours with opacity.
 TERN_API std::string encode_png(const Tensor<Cpu, std::uint8_t>& image, CallSite here = {});

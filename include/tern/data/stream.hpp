@@ -62,8 +62,8 @@ class StreamLoader {
   using Iterator = decltype(std::declval<Set&>().begin());
   using End = decltype(std::declval<Set&>().end());
   using Sample = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
-  using Moving =
-      decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), std::declval<D>()));
+  using Moving = decltype(detail::start_moving(detail::as_tuple(std::declval<const Collate&>()(std::vector<Sample>())),
+                                               std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate, CallSite here = {})
@@ -106,7 +106,7 @@ class StreamLoader {
         samples.push_back(*self.at_);
       if (samples.empty() || (options.drop_last && Index(samples.size()) < options.batch_size)) return;
       self.slots_[std::size_t(slot)].emplace(
-          detail::start_moving(self.loader_.collate_(samples), self.loader_.device_));
+          detail::start_moving(detail::as_tuple(self.loader_.collate_(samples)), self.loader_.device_));
       self.draws_.made(std::size_t(slot), random);
       self.ended_ = false;
     }

@@ -22,6 +22,13 @@ std::shared_ptr<const std::remove_cvref_t<Set>> shared_set(Set&& set) {
   else return std::make_shared<const Stored>(std::forward<Set>(set));
 }
 
+/// Whether the set's batches are samples stacked as they are.
+template <class Set>
+inline constexpr bool stacks_samples_of = false;
+template <class Set>
+  requires requires { Set::stacks_samples; }
+inline constexpr bool stacks_samples_of<Set> = Set::stacks_samples;
+
 }  // namespace detail
 
 /// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it, and
@@ -31,12 +38,17 @@ class Subset {
   using Stored = std::remove_cvref_t<Set>;
 
  public:
+  static constexpr bool stacks_samples = detail::stacks_samples_of<Stored>;
+
   Subset(Set&& set, const std::vector<Index>& indices, CallSite here = {})
       : Subset(detail::shared_set(std::forward<Set>(set)), indices, here) {}
+  /// Of a tensor [N], as randperm(n).
+  Subset(Set&& set, const Tensor<Cpu, Index>& indices, CallSite here = {})
+      : Subset(std::forward<Set>(set), detail::numbers_of<Index>({"Subset", here}, indices), here) {}
   [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices, CallSite here = {})
       : set_(set), indices_(indices) {
     const CallScope scope(here);
-    detail::check_samples({"Subset", here}, indices_, set_->size());
+    detail::check_samples({"Subset", here}, indices_, Index(set_->size()));
   }
 
   Index size() const { return Index(indices_.size()); }
@@ -51,7 +63,9 @@ class Subset {
     return (*set_)[static_cast<decltype(set_->size())>(sample)];
   }
 
-  auto batch(std::span<const Index> samples, CallSite here = {}) const {
+  auto batch(std::span<const Index> samples, CallSite here = {}) const
+    requires Dataset<Stored>
+  {
     const CallScope scope(here);
     return set_->batch(inner(samples));
   }
@@ -94,9 +108,12 @@ class Subset {
 };
 template <class Set>
 Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
+template <class Set>
+Subset(Set&&, const Tensor<Cpu, Index>&) -> Subset<Set>;
 
-/// The parts of a data set. What is taken from temporary parts is a part of its own:
-/// `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`. They can be named at once: `auto [train, val] = …`.
+/// The N parts of a data set; N is 0 if their number is known at run time alone. What is taken from temporary parts is
+/// a part of its own: `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`. They can be named at once: `auto [train, val] =
+/// …`.
 template <class Part, std::size_t N>
 class Parts {
  public:
@@ -131,35 +148,69 @@ class Parts {
 
 namespace detail {
 
+/// A part's length as a number or a fraction.
+struct PartLength {
+  double value;
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  PartLength(Number x) : value(static_cast<double>(x)) {}
+};
+
 /// Converts lengths, given as numbers or as fractions that sum to 1, to numbers. The first parts get what rounding
 /// leaves.
 TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size);
 
-}  // namespace detail
-
-/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. Without a seed, they are drawn from
-/// the random state. A set that is a variable must outlive the parts; a temporary is moved into them.
-template <class Set, class Number, std::size_t N>
-  requires Dataset<std::remove_cvref_t<Set>>
-Parts<Subset<Set>, N> random_split(Set&& set, const Number (&lengths)[N], std::optional<std::uint64_t> seed = {},
-                                   CallSite here = {}) {
-  const CallScope scope(here);
-  const auto shared = detail::shared_set(std::forward<Set>(set));
-  std::vector<Index> order = detail::in_sequence(shared->size());
+template <std::size_t N, class Set>
+Parts<Subset<Set>, N> split(Set&& set, const std::vector<double>& lengths, std::optional<std::uint64_t> seed) {
+  const auto shared = shared_set(std::forward<Set>(set));
+  const Index size = Index(shared->size());
+  std::vector<Index> order = in_sequence(size);
   Random random(seed ? *seed : tern::detail::next_seed(), 0);
-  detail::shuffle(order, random);
+  shuffle(order, random);
   std::vector<Subset<Set>> parts;
   auto at = order.begin();
-  for (const Index length : detail::split_lengths({lengths, lengths + N}, shared->size())) {
+  for (const Index length : split_lengths(lengths, size)) {
     parts.emplace_back(shared, std::vector<Index>(at, at + length));
     at += length;
   }
   return Parts<Subset<Set>, N>(std::move(parts));
 }
+
+}  // namespace detail
+
+/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`, `random_split(set, {n - 2, 2})`.
+/// Without a seed, they are drawn from the random state. A set that is a variable must outlive the parts; a temporary
+/// is moved into them.
+template <class Set, std::size_t N>
+  requires(Dataset<std::remove_cvref_t<Set>> || ImageDataset<std::remove_cvref_t<Set>>)
+Parts<Subset<Set>, N> random_split(Set&& set, const detail::PartLength (&lengths)[N],
+                                   std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+  const CallScope scope(here);
+  std::vector<double> values;
+  for (const detail::PartLength& length : lengths) values.push_back(length.value);
+  return detail::split<N>(std::forward<Set>(set), values, seed);
+}
+/// The same of as many lengths as a std::vector has.
+template <class Set, class Number>
+  requires(Dataset<std::remove_cvref_t<Set>> || ImageDataset<std::remove_cvref_t<Set>>)
+Parts<Subset<Set>, 0> random_split(Set&& set, const std::vector<Number>& lengths,
+                                   std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+  const CallScope scope(here);
+  return detail::split<0>(std::forward<Set>(set), detail::numbers_of<double>({"random_split", here}, lengths), seed);
+}
 /// Of samples by number: random_split(collated(set), lengths).
-template <class Set, class Number, std::size_t N>
-  requires(SampleSet<std::remove_cvref_t<Set>> && !Dataset<std::remove_cvref_t<Set>>)
-auto random_split(Set&& set, const Number (&lengths)[N], std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+template <class Set, std::size_t N>
+  requires(SampleSet<std::remove_cvref_t<Set>> && !Dataset<std::remove_cvref_t<Set>> &&
+           !ImageDataset<std::remove_cvref_t<Set>>)
+auto random_split(Set&& set, const detail::PartLength (&lengths)[N], std::optional<std::uint64_t> seed = {},
+                  CallSite here = {}) {
+  return random_split(collated(std::forward<Set>(set)), lengths, seed, here);
+}
+template <class Set, class Number>
+  requires(SampleSet<std::remove_cvref_t<Set>> && !Dataset<std::remove_cvref_t<Set>> &&
+           !ImageDataset<std::remove_cvref_t<Set>>)
+auto random_split(Set&& set, const std::vector<Number>& lengths, std::optional<std::uint64_t> seed = {},
+                  CallSite here = {}) {
   return random_split(collated(std::forward<Set>(set)), lengths, seed, here);
 }
 
@@ -195,6 +246,14 @@ class ConcatDataset {
     return std::apply([](const auto&... set) { return (Index(0) + ... + Index(set.size())); }, sets_);
   }
 
+  /// Sample i, if all sets have them by number; -1 is the last one. Error if there is none.
+  auto operator[](tern::detail::At<Index> i) const
+    requires(SampleSet<std::remove_cvref_t<Set>> && ...)
+  {
+    const CallScope scope(i.here);
+    return sample<0>(detail::sample_at({"ConcatDataset", i.here}, i.tensor, size()));
+  }
+
   Batch batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
     return join(samples, is_random ? RandomKey::next() : RandomKey{});
@@ -206,16 +265,26 @@ class ConcatDataset {
   }
 
  private:
+  /// Sample i of the sets from `number` on.
+  template <std::size_t number>
+  auto sample(Index i) const {
+    using Sample = std::common_type_t<std::remove_cvref_t<decltype(std::declval<const Set&>()[0])>...>;
+    const auto& set = std::get<number>(sets_);
+    if constexpr (number + 1 < sizeof...(Set))
+      if (i >= Index(set.size())) return sample<number + 1>(i - Index(set.size()));
+    return Sample(set[static_cast<decltype(set.size())>(i)]);
+  }
   Batch join(std::span<const Index> samples, const RandomKey& key) const {
     detail::check_samples({"ConcatDataset", CallSite::unknown}, samples, size());
     Batch out;
-    Index first = 0;
+    Index first = 0, number = 0;
     RandomKey part = key;  // each part draws its own numbers
-    std::apply([&](const auto&... set) { (add(out, set, first, samples, part), ...); }, sets_);
+    std::apply([&](const auto&... set) { (add(out, set, number++, first, samples, part), ...); }, sets_);
     return out;
   }
   template <class Part>
-  static void add(Batch& out, const Part& set, Index& first, std::span<const Index> samples, RandomKey& key) {
+  static void add(Batch& out, const Part& set, Index number, Index& first, std::span<const Index> samples,
+                  RandomKey& key) {
     std::vector<Index> inner, rows;
     const Index size = set.size();
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -228,6 +297,7 @@ class ConcatDataset {
     if (inner.empty() && (!samples.empty() || std::get<0>(out).defined())) return;
     const auto batch = batch_of(set, std::span<const Index>(inner), key);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (detail::check_rows("ConcatDataset", std::get<i>(batch).impl(), Index(inner.size()), number), ...);
       (detail::scatter_into(std::get<i>(out), std::get<i>(batch), rows, Index(samples.size())), ...);
     }(std::make_index_sequence<std::tuple_size_v<Batch>>());
   }

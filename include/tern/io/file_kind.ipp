@@ -29,6 +29,7 @@ TERN_COLD std::string but_of_kind(std::string_view bytes) {
       {"WEBP", "a WebP picture"}, {"avif", "an AVIF picture"}, {"heic", "a HEIF picture"}};
   for (const Kind& kind : kinds)
     if (bytes.starts_with(kind.begin)) return std::string(", but ") + kind.name;
+  if (bytes.size() > 8 && bytes.substr(3, 6) == std::string_view("\0\0\0\0\0{", 6)) return ", but a .safetensors file";
   if (bytes.size() < 12 || !(bytes.starts_with("RIFF") || bytes.substr(4, 4) == "ftyp")) return "";
   for (const Kind& kind : in_containers)
     if (bytes.substr(8, 4) == kind.begin) return std::string(", but ") + kind.name;

@@ -12,6 +12,8 @@ TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensor
   for (const NamedTensor& named : tensors) {
     const tern::detail::TensorImpl* impl = named.tensor.impl();
     if (!impl) Error::fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
+    if (named.name == "__metadata__")
+      Error::fail("save_safetensors", {"the format reserves the name '__metadata__' for the metadata"});
     if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
       Error::fail("save_safetensors",
                   {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});

@@ -196,10 +196,11 @@ struct TERN_API StateDict : std::vector<NamedTensor> {
     for (const auto& [name, tensor] : map) emplace_back(name, tensor);
   }
 
-  /// The tensor of that name. If there is none, it adds an undefined one, as a std::map does; in a const dict it is an
-  /// Error.
-  AnyTensor& operator[](const detail::TextAt& name);
-  const AnyTensor& operator[](const detail::TextAt& name) const;
+  /// The tensor of that name. If there is none, it adds an undefined one, as a std::map does; in a const dict or a
+  /// temporary, `net.state_dict()["fc.weight"]`, it is an Error.
+  AnyTensor& operator[](const detail::TextAt& name) &;
+  const AnyTensor& operator[](const detail::TextAt& name) const&;
+  AnyTensor operator[](const detail::TextAt& name) && { return at(name); }
   /// The tensor of that name. Error if there is none.
   const AnyTensor& at(const detail::TextAt& name) const { return (*this)[name]; }
   /// Removes the entry and returns its tensor. Error if there is none of that name.

@@ -65,12 +65,12 @@ TERN_COLD StateDict::iterator existing(const StateDict& dict, const TextAt& name
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_COLD AnyTensor& StateDict::operator[](const detail::TextAt& name) {
+TERN_COLD AnyTensor& StateDict::operator[](const detail::TextAt& name) & {
   const iterator entry = detail::find(*this, name.text);
   return entry != end() ? entry->tensor : emplace_back(NamedTensor{name.text, {}}).tensor;
 }
 
-TERN_COLD const AnyTensor& StateDict::operator[](const detail::TextAt& name) const {
+TERN_COLD const AnyTensor& StateDict::operator[](const detail::TextAt& name) const& {
   return detail::existing(*this, name)->tensor;
 }
 

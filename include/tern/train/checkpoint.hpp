@@ -35,6 +35,8 @@ class Part {
   /// What its entries' names begin with; later parts of the kind have a number behind it.
   virtual const char* kind() const = 0;
   virtual StateDict state() const = 0;
+  /// What is wrong with the state, if the part needs words of the file to say it.
+  virtual std::string problem(const StateDict&) const { return {}; }
   /// Checks the state, and changes nothing but this Part. `state` lives until take().
   virtual void read(const StateDict& state) = 0;
   /// Restores what was read. It cannot fail.
@@ -82,6 +84,9 @@ class TERN_API PositionPart final : public Part {
   const Position& position_;
 };
 
+/// What is wrong with a number that the file has as another type.
+TERN_API std::string other_type(DType saved, DType own);
+
 /// A number of the program's own, as an epoch or the best loss. The file has it as int64 or float64.
 template <class X>
   requires std::is_arithmetic_v<X>
@@ -92,12 +97,14 @@ class NumberPart final : public Part {
   explicit NumberPart(X& x) : x_(x) {}
   const char* kind() const override { return "number"; }
   StateDict state() const override { return {{"value", full<Cpu, Stored>({}, static_cast<Stored>(x_))}}; }
-  void read(const StateDict& state) override {
-    const Stored value = state.at("value").as<Cpu, Stored>().item();
-    if (std::is_integral_v<X> && static_cast<Stored>(static_cast<X>(value)) != value)
-      Error::fail("load_checkpoint", {"the number ", value, " does not fit the program's type"});
-    value_ = static_cast<X>(value);
+  std::string problem(const StateDict& state) const override {
+    const AnyTensor& saved = state.at("value");
+    if (saved.dtype() != dtype_of<Stored>) return other_type(saved.dtype(), dtype_of<Stored>);
+    const Stored value = saved.as<Cpu, Stored>().item();
+    const bool fits = !std::is_integral_v<X> || static_cast<Stored>(static_cast<X>(value)) == value;
+    return fits ? "" : tern::detail::text({" is ", value, ", which does not fit the program's type"});
   }
+  void read(const StateDict& state) override { value_ = static_cast<X>(state.at("value").as<Cpu, Stored>().item()); }
   void take() override { x_ = value_; }
 
  private:

@@ -21,6 +21,11 @@ TERN_INLINE void OptimizerPart::read(const StateDict& state) { state_ = optimize
 
 TERN_INLINE void OptimizerPart::take() { optimizer_.take(std::move(state_)); }
 
+TERN_COLD std::string other_type(DType saved, DType own) {
+  return tern::detail::text(
+      {" is ", tern::detail::name_of(saved), " in the file, but ", tern::detail::name_of(own), " in the program"});
+}
+
 TERN_COLD StateDict extract(const StateDict& from, const std::string& prefix) {
   StateDict dict;
   for (const NamedTensor& entry : from)
@@ -123,6 +128,8 @@ TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>&
       Error::fail("load_checkpoint", {"'", path, "' has no ", names[i].substr(0, names[i].size() - 1),
                                       counts_schedule ? ", because an older version of tern has written it"
                                                       : ", because it was saved without one"});
+    if (const std::string problem = parts[i]->problem(states[i]); !problem.empty())
+      Error::fail("load_checkpoint", {"'", path, "': ", names[i].substr(0, names[i].size() - 1), problem});
     parts[i]->read(states[i]);
   }
   for (const bool models : {true, false})  // an optimiser follows its parameters' values

@@ -105,13 +105,31 @@ TEST_CASE("colours that cannot be are refused", "[data]") {
   CHECK(error_of([] { Normalize({1, 2}, {1}); }) ==
         "Normalize: one to four means and as many stds are needed, not 2 and 1");
   CHECK(error_of([] { Normalize({1}, {0}); }) == "Normalize: std must be positive, not 0");
-  CHECK(error_of([] { transformed_image(Normalize({1}, {1}), numbered_image(3, 2, 2)); }) ==
-        "Normalize: an image of 3 channels has no 1 means");
+  CHECK(error_of([] { transformed_image(Normalize({1, 2}, {1, 1}), numbered_image(3, 2, 2)); }) ==
+        "Normalize: an image of 3 channels has no 2 means");
   CHECK(error_of([] { ColorJitter({.contrast = -1}); }) ==
         "ColorJitter: brightness, contrast and saturation must not be negative: -1");
   CHECK(error_of([] { ColorJitter({.hue = 1}); }) == "ColorJitter: hue must lie in [0, 0.5], not 1");
   CHECK(error_of([] { transformed_image(ColorJitter({.hue = 0.1f}), numbered_image(2, 2, 2)); }) ==
         "ColorJitter: an image of 2 channels has no colours");
+}
+
+TEST_CASE("means and stds may be doubles, and one be that of all channels", "[data]") {
+  const auto x = coloured_image(3, 5);
+  const std::vector<double> mean = {0.1, 0.5, 0.9}, std = {0.2, 0.5, 2};
+  CHECK(tern_test::same_pixels(transformed_image(Normalize(mean, std), x),
+                               transformed_image(Normalize({0.1f, 0.5f, 0.9f}, {0.2f, 0.5f, 2}), x)));
+  CHECK(tern_test::same_pixels(transformed_image(Normalize({0.5f}, {0.25f}), x),
+                               transformed_image(Normalize({0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f}), x)));
+}
+
+TEST_CASE("ColorJitter takes torchvision's positional arguments", "[data]") {
+  const auto x = coloured_image(3, 5);
+  for (Index sample = 0; sample < 5; ++sample)
+    CHECK(tern_test::same_pixels(
+        transformed_image(ColorJitter(0.4, 0.3, 0.2, 0.1), x, sample),
+        transformed_image(ColorJitter({.brightness = 0.4, .contrast = 0.3, .saturation = 0.2, .hue = 0.1}), x,
+                          sample)));
 }
 
 }  // namespace data_transforms_colour

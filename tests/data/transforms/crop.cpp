@@ -74,4 +74,11 @@ TEST_CASE("crops that cannot be are refused", "[data]") {
         "RandomCrop: an image of 4 x 2, padded by 1, has no window of 5 x 5");
 }
 
+TEST_CASE("RandomCrop takes torchvision's positional padding", "[data]") {
+  const auto x = numbered_image(1, 4, 4);
+  for (Index sample = 0; sample < 5; ++sample)
+    CHECK(tern_test::same_pixels(transformed_image(RandomCrop(4, 2), x, sample),
+                                 transformed_image(RandomCrop(4, {.padding = 2}), x, sample)));
+}
+
 }  // namespace data_transforms_crop

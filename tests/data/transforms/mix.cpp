@@ -105,4 +105,13 @@ TEST_CASE("mixtures that cannot be are refused", "[data]") {
         "CutMix: images must be [N, C, H, W], not [2, 3]");
 }
 
+TEST_CASE("samples and labels of different numbers are not mixed", "[data]") {
+  data::Random random = numbers(0);
+  const Batch more{zeros<Cpu>({3, 1, 2, 2}), zeros<Cpu, Index>({2})};
+  const std::string why = ": samples must be [N, …] in row-major order and labels [N], not [3, 1, 2, 2] and [2]";
+  CHECK(error_of([&] { MixUp({.num_classes = 2})(more, random); }) == "MixUp" + why);
+  CHECK(error_of([&] { CutMix({.num_classes = 2})(more, random); }) == "CutMix" + why);
+  CHECK(error_of([&] { MixUp({.num_classes = 2})(Batch(), random); }) == "MixUp: a tensor is undefined");
+}
+
 }  // namespace data_transforms_mix

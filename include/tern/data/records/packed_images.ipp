@@ -70,7 +70,8 @@ TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(st
                                                                               CallSite here) const {
   const CallScope scope(here);
   detail::check_samples({"PackedImages", here}, samples, size());
-  return transformed(*this, transforms::Compose<>()).batch(samples);
+  return Transformed<const PackedImages&, transforms::Compose<>>(*this, transforms::Compose<>(), "PackedImages")
+      .batch(samples);
 }
 
 TERN_COLD void PackedImages::leave_out_bad() {

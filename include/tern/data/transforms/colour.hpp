@@ -1,19 +1,20 @@
 // Transforms of an image's values that leave positions unchanged.
 #pragma once
 #include <cmath>
-#include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
+#include "of_tensor.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct ColorJitterOptions {
-  float brightness = 0;  ///< the factor is drawn from [1 - brightness, 1 + brightness], at least 0
-  float contrast = 0;    ///< likewise for the difference from the image's mean grey
-  float saturation = 0;  ///< likewise for the difference from each pixel's grey
-  float hue = 0;         ///< the hue is rotated by a part of the circle drawn from [-hue, hue]; at most 0.5
+  double brightness = 0;  ///< the factor is drawn from [1 - brightness, 1 + brightness], at least 0
+  double contrast = 0;    ///< likewise for the difference from the image's mean grey
+  double saturation = 0;  ///< likewise for the difference from each pixel's grey
+  double hue = 0;         ///< the hue is rotated by a part of the circle drawn from [-hue, hue]; at most 0.5
 };
 
 namespace detail {
@@ -74,10 +75,17 @@ TERN_API void adjust_hue(Image& image, float part);
 
 }  // namespace detail
 
-/// (x - mean) / std for each channel.
-class TERN_API Normalize {
+/// (x - mean) / std for each channel. One mean and one std are those of all channels.
+class TERN_API Normalize : public detail::OfTensor<Normalize> {
  public:
-  Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, CallSite here = {});
+  static constexpr bool draws = false;
+  using OfTensor::operator();
+
+  Normalize(const std::vector<float>& mean, const std::vector<float>& std, CallSite here = {});
+  /// Of std::vector<double>s.
+  template <std::same_as<double> Number>
+  Normalize(const std::vector<Number>& mean, const std::vector<Number>& std, CallSite here = {})
+      : Normalize(std::vector<float>(mean.begin(), mean.end()), std::vector<float>(std.begin(), std.end()), here) {}
 
   void operator()(Image& image, Random&) const;
 
@@ -88,14 +96,24 @@ class TERN_API Normalize {
 
 /// Changes brightness, contrast, saturation and hue by random factors, in random order. The image must have values in
 /// [0, 1], so it comes before Normalize. Grey images have no saturation and no hue.
-class TERN_API ColorJitter {
+class TERN_API ColorJitter : public detail::OfTensor<ColorJitter> {
  public:
+  using OfTensor::operator();
+
   explicit ColorJitter(const ColorJitterOptions& options, CallSite here = {});
+  explicit ColorJitter(double brightness, double contrast = 0, double saturation = 0, double hue = 0,
+                       CallSite here = {})
+      : ColorJitter(
+            ColorJitterOptions{.brightness = brightness, .contrast = contrast, .saturation = saturation, .hue = hue},
+            here) {}
 
   void operator()(Image& image, Random& random) const;
 
  private:
-  static float factor(Random& random, float part) { return random.uniform(part < 1 ? 1 - part : 0, 1 + part); }
+  static float factor(Random& random, double option) {
+    const float part = float(option);
+    return random.uniform(part < 1 ? 1 - part : 0, 1 + part);
+  }
 
   ColorJitterOptions options_;
 };

@@ -49,27 +49,28 @@ TERN_NOINLINE void adjust_hue(Image& image, float part) {
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, CallSite here)
+TERN_INLINE Normalize::Normalize(const std::vector<float>& mean, const std::vector<float>& std, CallSite here)
     : channels_(Index(mean.size())) {
   const CallScope scope(here);
   if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
     Error::fail("Normalize", {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ",
                               Index(std.size())});
   for (std::size_t c = 0; c < mean.size(); ++c) {
-    const float s = std.begin()[c];
+    const float s = std[c];
     if (!(s > 0)) Error::fail("Normalize", {"std must be positive, not ", double(s)});
     scale_[c] = 1 / s;
-    shift_[c] = -mean.begin()[c] / s;
+    shift_[c] = -mean[c] / s;
   }
 }
 
 TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
-  if (image.channels() != channels_)
+  if (channels_ > 1 && image.channels() != channels_)
     Error::fail("Normalize", {"an image of ", image.channels(), " channels has no ", channels_, " means"});
   const Index n = image.height() * image.width();
-  for (Index c = 0; c < channels_; ++c) {
+  for (Index c = 0; c < image.channels(); ++c) {
     float* plane[] = {image.data() + c * n};
-    detail::over_planes(plane, n, [scale = scale_[c], shift = shift_[c]](detail::Values(&x)[1]) {
+    const Index own = channels_ > 1 ? c : 0;
+    detail::over_planes(plane, n, [scale = scale_[own], shift = shift_[own]](detail::Values(&x)[1]) {
       x[0] = multiply_add(x[0], scale, shift);
     });
   }
@@ -77,11 +78,10 @@ TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
 
 TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options, CallSite here) : options_(options) {
   const CallScope scope(here);
-  for (const float part : {options.brightness, options.contrast, options.saturation})
-    if (!(part >= 0))
-      Error::fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
-  if (!(options.hue >= 0 && options.hue <= 0.5f))
-    Error::fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
+  for (const double part : {options.brightness, options.contrast, options.saturation})
+    if (!(part >= 0)) Error::fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", part});
+  if (!(options.hue >= 0 && options.hue <= 0.5))
+    Error::fail("ColorJitter", {"hue must lie in [0, 0.5], not ", options.hue});
 }
 
 TERN_NOINLINE void ColorJitter::operator()(Image& image, Random& random) const {
@@ -90,7 +90,8 @@ TERN_NOINLINE void ColorJitter::operator()(Image& image, Random& random) const {
   int order[] = {0, 1, 2, 3};
   for (int i = 4; i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
   const float brightness = factor(random, options_.brightness), contrast = factor(random, options_.contrast);
-  const float saturation = factor(random, options_.saturation), hue = random.uniform(-options_.hue, options_.hue);
+  const float saturation = factor(random, options_.saturation), part = float(options_.hue),
+              hue = random.uniform(-part, part);
   const bool colours = image.channels() == 3;
   for (const int which : order) {
     if (which == 0 && options_.brightness > 0) detail::adjust_brightness(image, brightness);

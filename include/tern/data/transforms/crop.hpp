@@ -4,13 +4,16 @@
 #include <cmath>
 #include <cstring>
 
+#include "../../core/options.hpp"
 #include "../image.hpp"
+#include "of_tensor.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct RandomCropOptions {
+  tern::detail::ByName by_name{};
   Index padding = 0;  ///< on each side, before the crop
-  float fill = 0;     ///< the value of the padding
+  double fill = 0;    ///< the value of the padding
 };
 
 namespace detail {
@@ -27,9 +30,10 @@ TERN_API void crop(Image& image, Index top, Index left, ImageSize size, float fi
 }  // namespace detail
 
 /// A window at a random position of the image, which is first padded on all sides.
-class TERN_API RandomCrop {
+class TERN_API RandomCrop : public detail::OfTensor<RandomCrop> {
  public:
   static constexpr int replacements = 1;
+  using OfTensor::operator();
 
   explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}, CallSite here = {})
       : size_(size), options_(options) {
@@ -38,6 +42,8 @@ class TERN_API RandomCrop {
     if (options.padding < 0 || options.padding > detail::longest_side)
       Error::fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
   }
+  RandomCrop(ImageSize size, tern::detail::Positional<Index> padding, CallSite here = {})
+      : RandomCrop(size, {.padding = padding}, here) {}
 
   void operator()(Image& image, Random& random) const;
 
@@ -47,9 +53,11 @@ class TERN_API RandomCrop {
 };
 
 /// The window in the middle. A smaller image is padded with zeros.
-class CenterCrop {
+class CenterCrop : public detail::OfTensor<CenterCrop> {
  public:
   static constexpr int replacements = 1;
+  static constexpr bool draws = false;
+  using OfTensor::operator();
 
   explicit CenterCrop(ImageSize size, CallSite here = {}) : size_(size) {
     const CallScope scope(here);

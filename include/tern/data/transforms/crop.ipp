@@ -41,7 +41,7 @@ TERN_NOINLINE void RandomCrop::operator()(Image& image, Random& random) const {
     Error::fail("RandomCrop", {"an image of ", image.height(), " x ", image.width(), ", padded by ", padding,
                                ", has no window of ", size_.height, " x ", size_.width});
   const Index top = random.below(down + 1), left = random.below(right + 1);
-  detail::crop(image, top - padding, left - padding, size_, options_.fill);
+  detail::crop(image, top - padding, left - padding, size_, float(options_.fill));
 }
 
 }}}  // namespace tern::data::transforms

@@ -3,18 +3,21 @@
 #include <algorithm>
 
 #include "../image.hpp"
+#include "of_tensor.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct CutoutOptions {
   int holes = 1;
-  float fill = 0;  ///< the value in a hole; before Normalize 0 is black, after it the mean
+  double fill = 0;  ///< the value in a hole; before Normalize 0 is black, after it the mean
 };
 
 /// Cuts out squares of side `length` with random centres, as far as they lie inside the image (DeVries, Taylor:
 /// "Improved regularization of convolutional neural networks with cutout", 2017).
-class TERN_API Cutout {
+class TERN_API Cutout : public detail::OfTensor<Cutout> {
  public:
+  using OfTensor::operator();
+
   explicit Cutout(Index length, const CutoutOptions& options = {}, CallSite here = {})
       : length_(length), options_(options) {
     const CallScope scope(here);
@@ -29,7 +32,7 @@ class TERN_API Cutout {
       for (Index c = 0; c < image.channels(); ++c)
         for (Index y = std::max<Index>(top, 0); y < std::min(top + length_, image.height()); ++y) {
           float* const row = image.data() + (c * image.height() + y) * image.width();
-          std::fill(row + first, row + last, options_.fill);
+          std::fill(row + first, row + last, float(options_.fill));
         }
     }
   }

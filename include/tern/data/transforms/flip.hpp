@@ -4,6 +4,7 @@
 
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
+#include "of_tensor.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
@@ -25,8 +26,10 @@ TERN_API void check_probability(const char* op, double p);
 }  // namespace detail
 
 /// Mirrors left and right with probability p.
-class RandomHorizontalFlip {
+class RandomHorizontalFlip : public detail::OfTensor<RandomHorizontalFlip> {
  public:
+  using OfTensor::operator();
+
   explicit RandomHorizontalFlip(double p = 0.5, CallSite here = {}) : p_(p) {
     const CallScope scope(here);
     detail::check_probability("RandomHorizontalFlip", p);
@@ -41,8 +44,10 @@ class RandomHorizontalFlip {
 };
 
 /// Mirrors top and bottom with probability p.
-class TERN_API RandomVerticalFlip {
+class TERN_API RandomVerticalFlip : public detail::OfTensor<RandomVerticalFlip> {
  public:
+  using OfTensor::operator();
+
   explicit RandomVerticalFlip(double p = 0.5, CallSite here = {}) : p_(p) {
     const CallScope scope(here);
     detail::check_probability("RandomVerticalFlip", p);

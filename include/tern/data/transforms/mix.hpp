@@ -25,6 +25,9 @@ TERN_API double draw_beta(Random& random, double a);
 
 TERN_API void check_mix(const char* op, const MixUpOptions& options);
 
+/// Error unless x has a row for each label.
+TERN_API void check_labels(const char* op, const Tensor<Cpu>& x, const Tensor<Cpu, Index>& labels);
+
 /// [n, classes]: `share` for each label's own class, the rest for the class of the sample before.
 TERN_API Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share);
 

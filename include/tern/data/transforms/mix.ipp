@@ -23,6 +23,14 @@ TERN_COLD void check_mix(const char* op, const MixUpOptions& options) {
   if (options.num_classes < 1) Error::fail(op, {"num_classes must be at least 1, not ", options.num_classes});
 }
 
+TERN_COLD void check_labels(const char* op, const Tensor<Cpu>& x, const Tensor<Cpu, Index>& labels) {
+  const tern::detail::Array &images = *x.checked(op), &numbers = *labels.checked(op);
+  if (numbers.ndim != 1 || images.ndim < 1 || images.dims[0] != numbers.dims[0] || !images.contiguous ||
+      !numbers.contiguous)
+    Error::fail(op, {"samples must be [N, …] in row-major order and labels [N], not ", images.shape_ref(), " and ",
+                     numbers.shape_ref()});
+}
+
 TERN_NOINLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share) {
   const Index n = labels.numel();
   const Tensor<Cpu> out = zeros<Cpu>({n, classes});
@@ -42,6 +50,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(
     const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const {
   const auto& [x, labels] = batch;
+  detail::check_labels("MixUp", x, labels);
   const float share = float(detail::draw_beta(random, options_.alpha));
   const Index n = labels.numel(), elements = n ? x.numel() / n : 0;
   const Tensor<Cpu> out = empty<Cpu>(x.shape());
@@ -63,6 +72,7 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
 TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(
     const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const {
   const auto& [x, labels] = batch;
+  detail::check_labels("CutMix", x, labels);
   if (x.dim() != 4) Error::fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
   const Index n = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const double side =

@@ -8,6 +8,7 @@
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
 #include "crop.hpp"
+#include "of_tensor.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
@@ -49,9 +50,11 @@ TERN_API void resize(Image& image, const PictureBytes& picture, ImageSize size);
 }  // namespace detail
 
 /// Resizes the image. With one number, the shorter side gets that size, and the proportions stay.
-class TERN_API Resize {
+class TERN_API Resize : public detail::OfTensor<Resize> {
  public:
   static constexpr int replacements = 2;
+  static constexpr bool draws = false;
+  using OfTensor::operator();
 
   explicit Resize(Index shorter, CallSite here = {}) : size_(shorter), keeps_proportions_(true) {
     const CallScope scope(here);
@@ -75,9 +78,10 @@ class TERN_API Resize {
 
 /// A window with random size and proportions, resized (the "inception crop": Szegedy et al., "Going deeper with
 /// convolutions", 2014).
-class TERN_API RandomResizedCrop {
+class TERN_API RandomResizedCrop : public detail::OfTensor<RandomResizedCrop> {
  public:
   static constexpr int replacements = 3;
+  using OfTensor::operator();
 
   explicit RandomResizedCrop(ImageSize size, const RandomResizedCropOptions& options = {}, CallSite here = {})
       : size_(size), options_(options) {
