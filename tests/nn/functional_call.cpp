@@ -39,11 +39,8 @@ TEMPLATE_TEST_CASE("a network is called with other tensors, through which gradie
   }
   const auto after = nn::functional_call(net, stepped, x);
   CHECK(values_of(after) == values_of(other(x)));
-  CHECK(gradcheck(
-      [&](const auto& bias) {
-        return nn::functional_call(net, {{"out.bias", bias}}, x);
-      },
-      {net.out.bias.detach().clone().requires_grad_()}));
+  CHECK(gradcheck([&](const auto& bias) { return nn::functional_call(net, {{"out.bias", bias}}, x); },
+                  {net.out.bias.detach().clone().requires_grad_()}));
   after.sum().backward();
   CHECK(values_of(net.in.weight.grad()).size() == 12);
   CHECK_FALSE(values_of(net.in.weight) == values_of(other.in.weight));

@@ -6,6 +6,7 @@
 
 #include "../core/call_site.hpp"
 #include "../core/number.hpp"
+#include "impl.hpp"
 #include "index.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
