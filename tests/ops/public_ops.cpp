@@ -507,6 +507,10 @@ const PublicOp public_ops[] = {
        pad_sequence(List{})),
     OP(pack_sequence, pack_sequence(List{x, x.narrow(0, 0, 1)}).data,
        tested_in("packed_sequence", "sequences are padded"), pack_sequence(List{x.narrow(0, 0, 1), x})),
+    OP(unpad_sequence, cat(unpad_sequence(x, {2, 2, 1})), tested_in("packed_sequence", "unpad_sequence and"),
+       unpad_sequence(x, {1})),
+    OP(unpack_sequence, cat(unpack_sequence(pack_padded_sequence(x, {2, 2, 1}))),
+       tested_in("packed_sequence", "unpad_sequence and"), unpack_sequence(PackedSequence<Cpu, double>())),
 
     // linear algebra
     OP(linalg::inv, linalg::inv(regular(x, y)), tested_in("inv", "inv is PyTorch's"), linalg::inv(x)),

@@ -19,6 +19,7 @@ double use() {
   const nn::utils::rnn::PackedSequence<Cpu, float> packed = nn::utils::rnn::pack_padded_sequence(x, {2, 2, 1});
   utils::rnn::pad_packed_sequence(packed, true);
   nn::utils::rnn::pack_sequence({nn::utils::rnn::pad_sequence({x, x}, true, 0.0)});
+  utils::rnn::unpack_sequence(packed), utils::rnn::unpad_sequence(x, {2, 2, 1});
   const auto exp = [](const auto& v) { return v.exp(); };
   const auto total = [](const auto& v) { return v.exp().sum(); };
   autograd::functional::jacobian(exp, x), autograd::functional::vjp(exp, x, x), autograd::functional::jvp(exp, x, x);
