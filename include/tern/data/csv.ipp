@@ -27,9 +27,12 @@ TERN_COLD void check_text(const std::string& path, const std::string& content) {
 TERN_COLD std::string cell_of(const tern::detail::Array& x, Index i) {
   const char* const at = x.data + i * x.strides[0] * tern::detail::size_of(x.dtype);
   const auto value = [&]<class T>(const T*) { return *reinterpret_cast<const T*>(at); };
-  const auto digits = [](auto number) {
+  const auto digits = [](auto number) -> std::string {
+    if (std::isnan(double(number))) return "";
     char text[32];
-    return std::isnan(double(number)) ? "" : std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
+    std::string out(text, std::to_chars(text, text + sizeof text, number).ptr);
+    const bool looks_whole = out.find_first_not_of("-0123456789") == std::string::npos;
+    return looks_whole ? out + ".0" : out;
   };
   switch (x.dtype) {
     case DType::float64: return digits(value(static_cast<double*>(nullptr)));
