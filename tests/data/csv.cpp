@@ -313,4 +313,37 @@ TEST_CASE("delimiters that end lines or open quotes are refused", "[data]") {
   CHECK(error_of([&] { Csv::load(path, {.quote = '\r'}); }) == "csv: delimiter and quote must not end lines");
 }
 
+TEST_CASE("columns are written as pandas writes them, and read as they were") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.csv";
+  const auto x = tensor<Cpu>({{0.1, 2}, {1e-20, -3}, {NAN, HUGE_VAL}});
+  const auto ids = tensor<Cpu, Index>({9007199254740993, -1, 0});
+  data::save_csv(path, {{"id", ids},
+                        {"a, \"b\"", x.select(1, 0)},
+                        {"c", x.select(1, 1).to(f64)},
+                        {"d", ids > 0},
+                        {"e", ids.to(u8)},
+                        {"f", tensor<Cpu>({0.5, 1, 2}).to(f16)}});
+  // pandas.DataFrame(…).to_csv(index=False) of pandas 3.1.
+  CHECK(tern_test::content_of(path) ==
+        "id,\"a, "
+        "\"\"b\"\"\",c,d,e,f\n9007199254740993,0.1,2.0,True,1,0.5\n-1,1e-20,-3.0,False,255,1.0\n0,,inf,False,0,2.0\n");
+  const Csv table = Csv::load(path);
+  CHECK(table.column<Index>("id")(0) == 9007199254740993);
+  CHECK(table.column<float>("a, \"b\"")(0) == 0.1f);
+  CHECK(std::isnan(table.column<float>("a, \"b\"")(2)));
+  CHECK(table.column<double>("c")(2) == HUGE_VAL);
+  CHECK(table.column<bool>("d")(0));
+  const auto numbers = full<Cpu, double>({50}, 1) / arange<Cpu, double>(1, 51);
+  data::save_csv(path, {{"x", numbers}});
+  const auto read = Csv::load(path).column<double>("x");
+  for (Index i = 0; i < 50; ++i) CHECK(read(i) == numbers(i));
+  CHECK(error_of([&] { data::save_csv(path, {}); }) == "save_csv: there are no columns");
+  CHECK(error_of([&] { data::save_csv(path, {{"x", x}}); }) ==
+        "save_csv: columns are [N], but 'x' is [3, 2] and 'x' [3, 2]");
+  CHECK(error_of([&] { data::save_csv(path, {{"x", ids}, {"y", numbers}}); }) ==
+        "save_csv: columns are [N], but 'x' is [3] and 'y' [50]");
+  CHECK(error_of([&] { data::save_csv(path, {{"x", Tensor<Cpu>()}}); }) == "save_csv: column 'x' is undefined");
+}
+
 }  // namespace data_csv

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../io/gzip.hpp"
-#include "../tensor/map.hpp"
+#include "../tensor/any_tensor.hpp"
 #include "positions.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
@@ -137,6 +137,11 @@ class TERN_API Csv {
   detail::Positions ends_;  // of the fields in content_, row by row
   std::vector<Shift> shifts_;
 };
+
+/// Writes tensors [N] as columns with these names: `save_csv("out.csv", {{"id", ids}, {"score", scores}})`, as
+/// pandas.DataFrame.to_csv(index=False). A number has as many digits as its type needs to be read again; NaN is an
+/// empty field, and bools are True and False. The file appears complete or not at all.
+TERN_API void save_csv(const std::string& path, const StateDict& columns, CallSite here = {});
 
 }}}  // namespace tern::data
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "../io/file.hpp"
 #include "../io/file_kind.hpp"
 #include "csv.hpp"
 
@@ -20,6 +21,37 @@ TERN_COLD void check_text(const std::string& path, const std::string& content) {
   const std::string kind = io::but_of_kind(content);
   if (has_zeros || !kind.empty())
     Error::fail("csv", {"'", path, "': is no table of text", kind.empty() ? ": it has zero bytes" : kind});
+}
+
+/// Number i of a tensor [N].
+TERN_COLD std::string cell_of(const tern::detail::Array& x, Index i) {
+  const char* const at = x.data + i * x.strides[0] * tern::detail::size_of(x.dtype);
+  const auto value = [&]<class T>(const T*) { return *reinterpret_cast<const T*>(at); };
+  const auto digits = [](auto number) -> std::string {
+    if (std::isnan(double(number))) return "";
+    char text[32];
+    std::string out(text, std::to_chars(text, text + sizeof text, number).ptr);
+    const bool looks_whole = out.find_first_not_of("-0123456789") == std::string::npos;
+    return looks_whole ? out + ".0" : out;
+  };
+  switch (x.dtype) {
+    case DType::float64: return digits(value(static_cast<double*>(nullptr)));
+    case DType::float32: return digits(value(static_cast<float*>(nullptr)));
+    case DType::float16: return digits(float(value(static_cast<half*>(nullptr))));
+    case DType::bfloat16: return digits(float(value(static_cast<bfloat16*>(nullptr))));
+    case DType::int64: return std::to_string(value(static_cast<std::int64_t*>(nullptr)));
+    case DType::int32: return std::to_string(value(static_cast<std::int32_t*>(nullptr)));
+    case DType::uint8: return std::to_string(value(static_cast<std::uint8_t*>(nullptr)));
+    default: return value(static_cast<bool*>(nullptr)) ? "True" : "False";
+  }
+}
+
+/// A name, in quotes where it needs them.
+TERN_COLD std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
 }
 
 /// As in pandas, a second and a third column "a" are "a.1" and "a.2".
@@ -247,6 +279,26 @@ TERN_INLINE std::string_view Csv::trimmed(std::string_view field) {
   while (!field.empty() && field.back() == ' ') field.remove_suffix(1);
   if (field.size() > 1 && field[0] == '+' && field[1] != '-') field.remove_prefix(1);
   return field;
+}
+
+TERN_COLD void save_csv(const std::string& path, const StateDict& columns, CallSite here) {
+  const CallScope scope(here);
+  if (columns.empty()) Error::fail("save_csv", {"there are no columns"});
+  std::vector<AnyTensor> in_host_memory;
+  std::string text;
+  for (const auto& [name, tensor] : columns) {
+    if (!tensor.defined()) Error::fail("save_csv", {"column '", name, "' is undefined"});
+    if (tensor.dim() != 1 || tensor.size(0) != columns[0].tensor.numel())
+      Error::fail("save_csv", {"columns are [N], but '", columns[0].name, "' is ", columns[0].tensor.shape(), " and '",
+                               name, "' ", tensor.shape()});
+    in_host_memory.push_back(tensor.cpu());
+    text += (text.empty() ? "" : ",") + detail::quoted(name);
+  }
+  text += "\n";
+  for (Index i = 0; i < columns[0].tensor.numel(); ++i)
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      text += detail::cell_of(*in_host_memory[c].impl(), i) + (c + 1 < columns.size() ? "," : "\n");
+  io::write_file_atomically(path, text);
 }
 
 }}}  // namespace tern::data
