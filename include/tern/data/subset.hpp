@@ -43,7 +43,8 @@ class Subset {
   Subset(Set&& set, const std::vector<Index>& indices, CallSite here = {})
       : Subset(detail::shared_set(std::forward<Set>(set)), indices, here) {}
   /// Of a tensor [N], as randperm(n).
-  Subset(Set&& set, const Tensor<Cpu, Index>& indices, CallSite here = {})
+  template <std::derived_from<Tensor<Cpu, Index>> Indices>
+  Subset(Set&& set, const Indices& indices, CallSite here = {})
       : Subset(std::forward<Set>(set), detail::numbers_of<Index>({"Subset", here}, indices), here) {}
   [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices, CallSite here = {})
       : set_(set), indices_(indices) {
@@ -108,8 +109,8 @@ class Subset {
 };
 template <class Set>
 Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
-template <class Set>
-Subset(Set&&, const Tensor<Cpu, Index>&) -> Subset<Set>;
+template <class Set, std::derived_from<Tensor<Cpu, Index>> Indices>
+Subset(Set&&, const Indices&) -> Subset<Set>;
 
 /// The N parts of a data set; N is 0 if their number is known at run time alone. What is taken from temporary parts is
 /// a part of its own: `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`. They can be named at once: `auto [train, val] =
