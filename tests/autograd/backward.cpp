@@ -1,5 +1,6 @@
 #include "support/tensors.hpp"
 #include "tern/nn/linear.hpp"
+#include "tern/ops/exponential.hpp"
 #include "tern/ops/trigonometric.hpp"
 
 namespace autograd_backward {
@@ -288,6 +289,35 @@ TEMPLATE_TEST_CASE("grad takes outputs in braces, with options or LibTorch's pos
   const std::string next = " (backward.cpp:" + std::to_string(__LINE__ + 1) + ")";
   CHECK(whole_error_of([&] { grad({sum(y)}, {v}, {.create_graph = true}); }) ==
         "grad: input 0 does not require a gradient" + next);
+}
+
+TEMPLATE_TEST_CASE("a pointwise gradient is computed in the memory of the one before, unless another needs that",
+                   "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using X = Tensor<D, double>;
+  const auto x = tensor_of<D>({0.5, -1, 2}).requires_grad_();
+  const auto a = tanh(x), b = tanh(a), c = tanh(b), y = c * 2;
+  std::vector<const void*> at;
+  for (const X* t : {&c, &b, &a}) t->register_hook([&](const X& g) { at.push_back(g.impl()->data); });
+  y.sum().backward();
+  CHECK((at[0] == at[1] && at[1] == at[2]));
+  const auto expected = values_of(x.grad());
+  // A hook, retain_grad() and a second use of a gradient keep it.
+  x.set_grad({});
+  const auto a2 = tanh(x), b2 = tanh(a2), c2 = tanh(b2);
+  X kept;
+  c2.register_hook([&](const X& g) { kept = g; });
+  b2.retain_grad();
+  (c2 * 2).sum().backward();
+  CHECK(values_of(x.grad()) == expected);
+  CHECK(values_of(kept) == std::vector<double>{2, 2, 2});
+  check_close(values_of(b2.grad()), values_of(2 * (1 - c2 * c2)));
+  x.set_grad({});
+  const auto e = exp(x), both = tanh(x) + e;  // one gradient goes to two ops, of which each computes with it
+  both.retain_grad();
+  (both * both).sum().backward();
+  check_close(values_of(both.grad()), values_of(2 * both));
+  check_close(values_of(x.grad()), values_of(2 * both * (1 - tanh(x).square() + e)));
 }
 
 }  // namespace autograd_backward

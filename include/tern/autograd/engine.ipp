@@ -146,7 +146,11 @@ TERN_INLINE void Backward::run_node(Node* node) {
     for (int k = 0; k < node->joint_count; ++k) results[k] = nullptr;
     for (int k = i; k < group; ++k)
       results[node->edges()[k].slot] = gradient.impl;  // any non-null pointer says that the gradient is needed
+    // The last function that reads the gradient may write its result there: less memory is touched.
+    const bool is_last = group == node->edge_count && !create_graph_;
+    tape.given_up = is_last && sole_owner(gradient.impl) && is_dense(*gradient.impl) ? gradient.impl : nullptr;
     call(node, edge, gradient.impl, results);
+    tape.given_up = nullptr;
     struct ReleaseRest {  // if pass_on throws, releases what it did not take
       TensorImpl** results;
       int count;

@@ -110,7 +110,8 @@ struct TapeState {
   bool destroying = false;
   std::uint64_t sequence = 0;
   Node* dead = nullptr;
-  std::uint32_t pass = 1023;  // the number of this thread's last pass
+  std::uint32_t pass = 1023;       // the number of this thread's last pass
+  TensorImpl* given_up = nullptr;  // the gradient that the edge function in progress may overwrite with its result
 };
 extern TERN_API constinit thread_local TapeState tape;
 

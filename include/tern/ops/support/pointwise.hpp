@@ -45,6 +45,18 @@ void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
   return differs;
 }
 
+/// A new output as of map(), or g, the first input, where the engine gives it up and no input is broadcast.
+[[gnu::noinline]] inline TensorImpl* new_gradient(const CallSite& op, DType dtype, const Array* const* in, int n,
+                                                  Allocate allocate) {
+  TensorImpl* const g = std::exchange(tape.given_up, nullptr);
+  bool same = g && in[0] == g;
+  for (int k = 1; same && k < n; ++k) same = in[k] && same_shape(*g, *in[k]);
+  if (!same) return new_map_output(op, dtype, in, n, allocate);
+  count_pass(*g, in, n);
+  retain(g);
+  return g;
+}
+
 /// f(g, x...) for a gradient of an input of these sizes, to which the engine will sum it. In 16 bits it is summed here,
 /// in float, and rounded once. Not recorded.
 template <class F, class D, class T, class... X>
@@ -54,7 +66,11 @@ Tensor<D, T> map_gradient(ShapeRef input, const F& f, const Tensor<D, T>& g, con
     if (is_summed(operands, 1 + sizeof...(X), input))
       return to_type(sum_to(map<float>({"gradient", CallSite::unknown}, f, g, x...), {input.d, input.n}), Type<T>{});
   }
-  return map<T>({"gradient", CallSite::unknown}, f, g, x...);
+  const Array* const in[] = {g.impl(), x.impl()...};
+  const CallSite op{"gradient", CallSite::unknown};
+  const Tensor<D, T> y(new_gradient(op, dtype_of<T>, in, 1 + sizeof...(X), &allocate<D>));
+  backend::run<D, T, T, typename X::value_type...>(backend::Map(f, *y.impl(), in));
+  return y;
 }
 
 /// The gradient of f by its k-th argument, from a call with duals.
