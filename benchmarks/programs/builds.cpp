@@ -198,6 +198,8 @@ void sequences() {
   OP(pack_padded_sequence, pack_padded_sequence(in, lengths).data)
   OP(pad_packed_sequence, pad_packed_sequence(pack_padded_sequence(in, lengths)).first)
   OP(pad_sequence, pad_sequence(List{x, x.narrow(0, 0, 100)})) OP(pack_sequence, pack_sequence(List{x, x.narrow(0, 0, 100)}).data)
+  OP(unpad_sequence, unpad_sequence(in, lengths)[0])
+  OP(unpack_sequence, unpack_sequence(pack_padded_sequence(in, lengths))[0])
   OP(embedding, embedding(rows, x)) OP(embedding_bag, embedding_bag(rows.view({250, 4}), x))
 }
 

@@ -283,7 +283,7 @@ TEST_CASE("memory that is const is read and never written", "[creation][refusal]
   refused("index_put_", [&] { x.index_put_({tensor<Cpu, Index>({0})}, y[0]); });
   refused("masked_fill_", [&] { x.masked_fill_(x > 0, 0); });
   refused("normal_", [&] { x.normal_(); });
-  refused("copy_", [&] { x.uniform_(); });
+  refused("uniform_", [&] { x.uniform_(); });
   refused("scatter_", [&] { x.scatter_(0, zeros<Cpu, Index>({1, 2}), 0); });
   CHECK(numbers == std::vector<float>{1, -2, 3, 4});
   x.clone() += 1;

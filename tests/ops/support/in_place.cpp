@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("every in-place op refuses an expanded target", "[ops][refusa
                                                                {"copy_", [&] { x.detach() = y; }},
                                                                {"fill_", [&] { x.detach() = 3; }},
                                                                {"normal_", [&] { normal_(x); }},
-                                                               {"copy_", [&] { uniform_(x); }},
+                                                               {"uniform_", [&] { uniform_(x); }},
                                                                {"copy_", [&] { bernoulli_(x); }},
                                                                {"masked_fill_", [&] { x.masked_fill_(mask, 1); }},
                                                                {"clamp_", [&] { x.clamp_(0, 1); }},
