@@ -10,8 +10,8 @@ struct Generator : nn::Module<D> {
       main;
   TERN_FIELDS(Generator, main)
   Generator(int nz, int ngf)
-      : main(nn::ConvTranspose2d<D>(nz, ngf * 2, 4, 1, 0, {.bias = false}), nn::BatchNorm2d<D>(ngf * 2),
-             nn::ReLU<D>(true), nn::ConvTranspose2d<D>(ngf * 2, ngf, 4, {.stride = 2, .padding = 1, .bias = false}),
+      : main(nn::ConvTranspose2d<D>(nz, ngf * 2, 4, {.bias = false}), nn::BatchNorm2d<D>(ngf * 2), nn::ReLU<D>(true),
+             nn::ConvTranspose2d<D>(ngf * 2, ngf, 4, {.stride = 2, .padding = 1, .bias = false}),
              nn::BatchNorm2d<D>(ngf), nn::ReLU<D>(true),
              nn::ConvTranspose2d<D>(ngf, 1, 4, {.stride = 2, .padding = 1, .bias = false}), nn::Tanh<D>()) {}
   Tensor<D> forward(const Tensor<D>& z) { return main(z); }
