@@ -164,8 +164,10 @@ TEMPLATE_TEST_CASE("a full backward hook gets a list of gradients of outputs, as
     REQUIRE((grad_input.size() == 1 && grad_output.size() == 1));
     CHECK(values_of(grad_output[0]) == std::vector<double>(std::size_t(grad_output[0].numel()), 1));
   });
+  // A forward hook's output is one tensor, also to a function of anything.
+  net.out.register_forward_hook([&](auto&, const auto&, const auto& output) { calls += 10 * output.dim(); });
   net(spread_tensor<D>({5, 3})).sum().backward();
-  CHECK(calls == 1);
+  CHECK(calls == 21);
 }
 
 }  // namespace nn_hooks

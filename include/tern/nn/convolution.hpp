@@ -90,7 +90,7 @@ struct ConvNd : Module<D, T> {
   }
   ConvNd(Index in, Index out, tern::detail::Dims kernel_size,
          const tern::detail::Positional<tern::detail::Dims>& stride, const ConvPadding& padding = 0,
-         const tern::detail::Dims& dilation = 1, tern::detail::Positional<Index> groups = 1,
+         const tern::detail::Positional<tern::detail::Dims>& dilation = 1, tern::detail::Positional<Index> groups = 1,
          tern::detail::Positional<bool> has_bias = true,
          decltype(ConvLayerOptions::padding_mode) border = PadMode::constant, CallSite here = {})
       : ConvNd(in, out, kernel_size,
@@ -168,10 +168,11 @@ struct ConvTransposeNd : Module<D, T> {
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
   ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size,
-                  const tern::detail::Positional<tern::detail::Dims>& stride, const tern::detail::Dims& padding = 0,
-                  const tern::detail::Dims& output_padding = 0, tern::detail::Positional<Index> groups = 1,
-                  tern::detail::Positional<bool> has_bias = true, const tern::detail::Dims& dilation = 1,
-                  CallSite here = {})
+                  const tern::detail::Positional<tern::detail::Dims>& stride,
+                  const tern::detail::Positional<tern::detail::Dims>& padding = 0,
+                  const tern::detail::Positional<tern::detail::Dims>& output_padding = 0,
+                  tern::detail::Positional<Index> groups = 1, tern::detail::Positional<bool> has_bias = true,
+                  const tern::detail::Positional<tern::detail::Dims>& dilation = 1, CallSite here = {})
       : ConvTransposeNd(in, out, kernel_size,
                         {.stride = stride,
                          .padding = padding,

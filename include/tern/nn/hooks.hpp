@@ -234,7 +234,8 @@ void run_hook(void* closure, ModuleBase* m, std::vector<AnyTensor>& inputs, AnyT
     if constexpr (kind == HookKind::forward_pre) return f(module, in);
     else {
       const Output out = output.template as<typename M::device_type, typename M::value_type>();
-      if constexpr (kind == HookKind::full_backward && std::invocable<F&, M&, decltype(in), const std::vector<Output>&>)
+      if constexpr (kind == HookKind::forward) return f(module, in, out);  // f is not tried with a list
+      else if constexpr (std::invocable<F&, M&, decltype(in), const std::vector<Output>&>)
         return f(module, in, std::vector<Output>{out});
       else return f(module, in, out);
     }
