@@ -6,6 +6,7 @@
 #include "attention.hpp"
 #include "init.hpp"
 #include "layer_norm.hpp"
+#include "transformer_masks.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
@@ -27,38 +28,6 @@ struct TransformerLayerOptions {
 };
 using TransformerEncoderLayerOptions = TransformerLayerOptions;
 using TransformerDecoderLayerOptions = TransformerLayerOptions;
-
-// The masks of a call, with PyTorch's names. They have the form of MultiheadAttention's.
-template <Device D>
-struct TransformerEncoderLayerMasks {
-  tern::detail::ByName by_name{};
-  AnyTensor src_mask = {};
-  Tensor<D, bool> src_key_padding_mask = {};
-  bool is_causal = false;
-};
-template <Device D>
-struct TransformerEncoderMasks {
-  tern::detail::ByName by_name{};
-  AnyTensor mask = {};
-  Tensor<D, bool> src_key_padding_mask = {};
-  bool is_causal = false;
-};
-/// tgt_… are of the attention within tgt, memory_… of that to memory.
-template <Device D>
-struct TransformerDecoderMasks {
-  tern::detail::ByName by_name{};
-  AnyTensor tgt_mask = {}, memory_mask = {};
-  Tensor<D, bool> tgt_key_padding_mask = {}, memory_key_padding_mask = {};
-  bool tgt_is_causal = false, memory_is_causal = false;
-};
-/// src_… are of the attention within src.
-template <Device D>
-struct TransformerMasks {
-  tern::detail::ByName by_name{};
-  AnyTensor src_mask = {}, tgt_mask = {}, memory_mask = {};
-  Tensor<D, bool> src_key_padding_mask = {}, tgt_key_padding_mask = {}, memory_key_padding_mask = {};
-  bool src_is_causal = false, tgt_is_causal = false, memory_is_causal = false;
-};
 
 namespace detail {
 
@@ -224,12 +193,8 @@ struct TransformerDecoderLayer : Module<D, T> {
                        const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
                        bool memory_is_causal = false, CallSite here = {}) const {
     return forward(tgt, memory,
-                   {.tgt_mask = tgt_mask,
-                    .memory_mask = memory_mask,
-                    .tgt_key_padding_mask = tgt_key_padding_mask,
-                    .memory_key_padding_mask = memory_key_padding_mask,
-                    .tgt_is_causal = tgt_is_causal,
-                    .memory_is_causal = memory_is_causal},
+                   detail::decoder_masks(tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+                                         tgt_is_causal, memory_is_causal),
                    here);
   }
   template <class X, class Memory>
@@ -297,12 +262,8 @@ struct TransformerDecoder : Module<D, T> {
                        const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
                        bool memory_is_causal = false, CallSite here = {}) const {
     return forward(tgt, memory,
-                   {.tgt_mask = tgt_mask,
-                    .memory_mask = memory_mask,
-                    .tgt_key_padding_mask = tgt_key_padding_mask,
-                    .memory_key_padding_mask = memory_key_padding_mask,
-                    .tgt_is_causal = tgt_is_causal,
-                    .memory_is_causal = memory_is_causal},
+                   detail::decoder_masks(tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+                                         tgt_is_causal, memory_is_causal),
                    here);
   }
   template <class X, class Memory>
