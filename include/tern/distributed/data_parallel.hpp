@@ -56,7 +56,8 @@ class TERN_API ParallelTensors final : public nn::Replicas {
 /// as the network's own. Ranks that are processes draw different random numbers from then on, for dropout. With one
 /// rank it is the network and nothing else.
 template <nn::IsModule Net>
-struct DistributedDataParallel : nn::Module<typename Net::device_type, typename Net::value_type> {
+struct DistributedDataParallel
+    : nn::ModuleOf<DistributedDataParallel<Net>, typename Net::device_type, typename Net::value_type> {
   static_assert(detail::CarriedDevice<typename Net::device_type>,
                 "gradients of networks on this device have no way to other ranks");
 
@@ -72,7 +73,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   static void name_fields(Self& self, V& visit) {
     visit("", self.module);
   }
-  TERN_MODULE_METHODS(DistributedDataParallel, typename nn::detail::TensorTypesOf<Net>::type)
+  TERN_MODULE_CLASS(DistributedDataParallel, typename nn::detail::TensorTypesOf<Net>::type)
 
   template <class... X>
     requires requires(Net& net, const X&... x) { net(x...); }

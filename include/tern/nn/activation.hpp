@@ -20,8 +20,8 @@ inline const char* checked_approximation(const char* formula, const CallSite& he
 /// A module of one pointwise function without options, with PyTorch's name.
 #define TERN_ACTIVATION_MODULE(Name, function)                                                          \
   template <Device D, Element T = float>                                                                \
-  struct Name : Module<D, T> {                                                                          \
-    TERN_FIELDS(Name)                                                                                   \
+  struct Name : ModuleOf<Name<D, T>, D, T> {                                                            \
+    TERN_LAYER(Name)                                                                                    \
     Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return function(x, here); } \
   };
 
@@ -35,10 +35,10 @@ TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
 /// The same with one number as an option, such as LeakyReLU(0.2).
 #define TERN_ACTIVATION_MODULE(Name, function, option, standard)                                                \
   template <Device D, Element T = float>                                                                        \
-  struct Name : Module<D, T> {                                                                                  \
+  struct Name : ModuleOf<Name<D, T>, D, T> {                                                                    \
     double option = standard;                                                                                   \
     explicit Name(tern::detail::RealNumber value) : option(value) {}                                            \
-    TERN_FIELDS(Name, option)                                                                                   \
+    TERN_LAYER(Name, option)                                                                                    \
     Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return function(x, option, here); } \
   };
 
@@ -49,10 +49,10 @@ TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
 /// A pointwise function that may write its argument instead: ReLU(true) is relu_(x).
 #define TERN_ACTIVATION_MODULE(Name, function)                              \
   template <Device D, Element T = float>                                    \
-  struct Name : Module<D, T> {                                              \
+  struct Name : ModuleOf<Name<D, T>, D, T> {                                \
     bool inplace = false;                                                   \
     explicit Name(tern::detail::Positional<bool> on) : inplace(on) {}       \
-    TERN_FIELDS(Name, inplace)                                              \
+    TERN_LAYER(Name, inplace)                                               \
     Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { \
       const CallScope scope(here);                                          \
       return inplace ? Tensor<D, T>(function##_(x)) : function(x);          \
@@ -71,12 +71,12 @@ TERN_ACTIVATION_MODULE(Hardsigmoid, hardsigmoid)
 /// The same with one number as an option, such as LeakyReLU(0.2, true).
 #define TERN_ACTIVATION_MODULE(Name, function, option, standard)                             \
   template <Device D, Element T = float>                                                     \
-  struct Name : Module<D, T> {                                                               \
+  struct Name : ModuleOf<Name<D, T>, D, T> {                                                 \
     double option = standard;                                                                \
     bool inplace = false;                                                                    \
     explicit Name(tern::detail::RealNumber value, tern::detail::Positional<bool> on = false) \
         : option(value), inplace(on) {}                                                      \
-    TERN_FIELDS(Name, option, inplace)                                                       \
+    TERN_LAYER(Name, option, inplace)                                                        \
     Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {                  \
       const CallScope scope(here);                                                           \
       return inplace ? Tensor<D, T>(function##_(x, option)) : function(x, option);           \
@@ -90,42 +90,42 @@ TERN_ACTIVATION_MODULE(LeakyReLU, leaky_relu, negative_slope, 0.01)
 
 /// gelu(x, approximate): "none", or "tanh" for a cheaper formula.
 template <Device D, Element T = float>
-struct GELU : Module<D, T> {
+struct GELU : ModuleOf<GELU<D, T>, D, T> {
   const char* approximate = "none";
   explicit GELU(const char* formula, CallSite here = {}) : approximate(detail::checked_approximation(formula, here)) {}
-  TERN_FIELDS(GELU, approximate)
+  TERN_LAYER(GELU, approximate)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return gelu(x, approximate, here); }
 };
 
 /// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
 template <Device D, Element T = float>
-struct Softplus : Module<D, T> {
+struct Softplus : ModuleOf<Softplus<D, T>, D, T> {
   double beta = 1, threshold = 20;
   explicit Softplus(tern::detail::RealNumber steepness, tern::detail::RealNumber limit = 20)
       : beta(steepness), threshold(limit) {}
-  TERN_FIELDS(Softplus, beta, threshold)
+  TERN_LAYER(Softplus, beta, threshold)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softplus(x, beta, threshold, here); }
 };
 
 /// x limited to [min_val, max_val].
 template <Device D, Element T = float>
-struct Hardtanh : Module<D, T> {
+struct Hardtanh : ModuleOf<Hardtanh<D, T>, D, T> {
   double min_val = -1, max_val = 1;
   Hardtanh(tern::detail::RealNumber low, tern::detail::RealNumber high, CallSite here = {})
       : min_val(low), max_val(high) {
     if (!(low < high))
       Error::fail({"Hardtanh", here}, {"min_val ", low.value(), " must be less than max_val ", high.value()});
   }
-  TERN_FIELDS(Hardtanh, min_val, max_val)
+  TERN_LAYER(Hardtanh, min_val, max_val)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return hardtanh(x, min_val, max_val, here); }
 };
 
 /// x if x is above the threshold, else value.
 template <Device D, Element T = float>
-struct Threshold : Module<D, T> {
+struct Threshold : ModuleOf<Threshold<D, T>, D, T> {
   double threshold = 0, value = 0;
   Threshold(tern::detail::RealNumber limit, tern::detail::RealNumber otherwise) : threshold(limit), value(otherwise) {}
-  TERN_FIELDS(Threshold, threshold, value)
+  TERN_LAYER(Threshold, threshold, value)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return tern::threshold(x, threshold, value, here);
   }
@@ -133,7 +133,7 @@ struct Threshold : Module<D, T> {
 
 /// max(0, x) + weight min(0, x), with one weight, or one for each channel (dimension 1). Initial value: 0.25.
 template <Device D, Element T = float>
-struct PReLU : Module<D, T> {
+struct PReLU : ModuleOf<PReLU<D, T>, D, T> {
   Parameter<D, T> weight = full<D, T>({1}, 0.25);
   struct Options {
     tern::detail::ByName by_name{};
@@ -145,19 +145,19 @@ struct PReLU : Module<D, T> {
   explicit PReLU(tern::detail::Positional<Index> num_parameters, tern::detail::RealNumber init = 0.25,
                  CallSite here = {})
       : PReLU({.num_parameters = num_parameters, .init = init}, here) {}
-  TERN_FIELDS(PReLU, weight)
+  TERN_LAYER(PReLU, weight)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return prelu(x, weight, here); }
 };
 
 /// rrelu: in training each element has its own slope for x <= 0, uniform in [lower, upper); in evaluation it is their
 /// mean.
 template <Device D, Element T = float>
-struct RReLU : Module<D, T> {
+struct RReLU : ModuleOf<RReLU<D, T>, D, T> {
   double lower = 1. / 8, upper = 1. / 3;
   explicit RReLU(double low, double high = 1. / 3, CallSite here = {}) : lower(low), upper(high) {
     if (!(lower <= upper)) Error::fail({"RReLU", here}, {"lower ", lower, " is above upper ", upper});
   }
-  TERN_FIELDS(RReLU, lower, upper)
+  TERN_LAYER(RReLU, lower, upper)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return rrelu(x, lower, upper, this->is_training(), here);
   }
@@ -165,26 +165,26 @@ struct RReLU : Module<D, T> {
 
 /// a σ(b), where a and b are the halves of a dimension.
 template <Device D, Element T = float>
-struct GLU : Module<D, T> {
+struct GLU : ModuleOf<GLU<D, T>, D, T> {
   Index dim = -1;
   explicit GLU(Index over) : dim(over) {}
-  TERN_FIELDS(GLU, dim)
+  TERN_LAYER(GLU, dim)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return glu(x, dim, here); }
 };
 
 /// softmax over a dimension.
 template <Device D, Element T = float>
-struct Softmax : Module<D, T> {
+struct Softmax : ModuleOf<Softmax<D, T>, D, T> {
   Index dim = -1;
   explicit Softmax(Index over) : dim(over) {}
-  TERN_FIELDS(Softmax, dim)
+  TERN_LAYER(Softmax, dim)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softmax(x, dim, here); }
 };
 
 /// softmax over the channels of images, [N, C, H, W] or [C, H, W].
 template <Device D, Element T = float>
-struct Softmax2d : Module<D, T> {
-  TERN_FIELDS(Softmax2d)
+struct Softmax2d : ModuleOf<Softmax2d<D, T>, D, T> {
+  TERN_LAYER(Softmax2d)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     const int n = x.checked("Softmax2d")->ndim;
@@ -195,26 +195,26 @@ struct Softmax2d : Module<D, T> {
 
 /// softmax of -x over a dimension.
 template <Device D, Element T = float>
-struct Softmin : Module<D, T> {
+struct Softmin : ModuleOf<Softmin<D, T>, D, T> {
   Index dim = -1;
   explicit Softmin(Index over) : dim(over) {}
-  TERN_FIELDS(Softmin, dim)
+  TERN_LAYER(Softmin, dim)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return softmin(x, dim, here); }
 };
 
 /// log(softmax) over a dimension.
 template <Device D, Element T = float>
-struct LogSoftmax : Module<D, T> {
+struct LogSoftmax : ModuleOf<LogSoftmax<D, T>, D, T> {
   Index dim = -1;
   explicit LogSoftmax(Index over) : dim(over) {}
-  TERN_FIELDS(LogSoftmax, dim)
+  TERN_LAYER(LogSoftmax, dim)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return log_softmax(x, dim, here); }
 };
 
 /// x itself.
 template <Device D, Element T = float>
-struct Identity : Module<D, T> {
-  TERN_FIELDS(Identity)
+struct Identity : ModuleOf<Identity<D, T>, D, T> {
+  TERN_LAYER(Identity)
   template <class X>
   X forward(const X& x, CallSite here = {}) const {
     const CallScope scope(here);
@@ -224,20 +224,20 @@ struct Identity : Module<D, T> {
 
 /// Merges dimensions start_dim … end_dim into one.
 template <Device D, Element T = float>
-struct Flatten : Module<D, T> {
+struct Flatten : ModuleOf<Flatten<D, T>, D, T> {
   Index start_dim = 1, end_dim = -1;
   explicit Flatten(Index start, Index end = -1) : start_dim(start), end_dim(end) {}
-  TERN_FIELDS(Flatten, start_dim, end_dim)
+  TERN_LAYER(Flatten, start_dim, end_dim)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return flatten(x, start_dim, end_dim, here); }
 };
 
 /// Splits dimension dim into several of the given sizes, of which one may be -1.
 template <Device D, Element T = float>
-struct Unflatten : Module<D, T> {
+struct Unflatten : ModuleOf<Unflatten<D, T>, D, T> {
   Index dim = 1;
   std::vector<Index> sizes{-1};
   Unflatten(Index d, std::vector<Index> unflattened_size) : dim(d), sizes(std::move(unflattened_size)) {}
-  TERN_FIELDS(Unflatten, dim, sizes)
+  TERN_LAYER(Unflatten, dim, sizes)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return unflatten(x, dim, sizes, here); }
 };
 

@@ -46,7 +46,7 @@ struct OutputAndWeights {
 /// embed_dim]; or have no batch. One weight holds the three input projections. It starts uniform in ±√(6 / (4
 /// embed_dim)) (Glorot, Bengio, 2010); biases start as zeros.
 template <Device D, Element T = float>
-struct MultiheadAttention : Module<D, T> {
+struct MultiheadAttention : ModuleOf<MultiheadAttention<D, T>, D, T> {
   Index embed_dim = 0, num_heads = 0;
   double dropout = 0;
   bool batch_first = false;
@@ -68,7 +68,8 @@ struct MultiheadAttention : Module<D, T> {
   MultiheadAttention(Index size, Index heads, tern::detail::RealNumber dropout_p,
                      tern::detail::Positional<bool> has_bias = true, CallSite here = {})
       : MultiheadAttention(size, heads, {.dropout = dropout_p, .bias = has_bias}, here) {}
-  TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
+  TERN_LAYER(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
+  using MultiheadAttention::ModuleOf::operator();
 
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const AttentionMasks<D>& masks = {}, CallSite here = {}) const {

@@ -64,7 +64,7 @@ struct SyncStatistics {
 /// passes over memory. Without a momentum, the host waits for the device in training. A layer that fuse_for_inference
 /// has folded into a convolution has no tensors and returns x.
 template <int dims, Device D, Element T = float>
-struct BatchNormNd : Module<D, T> {
+struct BatchNormNd : ModuleOf<BatchNormNd<dims, D, T>, D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   BatchNormOptions options;
   Parameter<D, T> weight, bias;
@@ -90,8 +90,8 @@ struct BatchNormNd : Module<D, T> {
       : BatchNormNd(num_features,
                     {.eps = eps, .momentum = momentum, .affine = affine, .track_running_stats = track_running_stats},
                     here) {}
-  TERN_FIELDS_AS(BatchNormNd, detail::batch_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
-                 num_batches_tracked, folded)
+  TERN_LAYER_AS(BatchNormNd, detail::batch_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
+                num_batches_tracked, folded)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);

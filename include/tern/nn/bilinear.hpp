@@ -11,7 +11,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 /// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., in1_features], x2 [.., in2_features] and W [out, in1, in2]. W and b start
 /// uniform in ±1/√in1_features.
 template <Device D, Element T = float>
-struct Bilinear : Module<D, T> {
+struct Bilinear : ModuleOf<Bilinear<D, T>, D, T> {
   Index in1_features = 0, in2_features = 0, out_features = 0;
   Parameter<D, T> weight, bias;
 
@@ -26,7 +26,7 @@ struct Bilinear : Module<D, T> {
   }
   Bilinear(Index in1, Index in2, Index out, tern::detail::Positional<bool> has_bias, CallSite here = {})
       : Bilinear(in1, in2, out, {.bias = has_bias}, here) {}
-  TERN_FIELDS(Bilinear, in1_features, in2_features, out_features, weight, bias)
+  TERN_LAYER(Bilinear, in1_features, in2_features, out_features, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
     return bilinear(x1, x2, weight, bias, here);

@@ -103,32 +103,32 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
 
 /// Calls of a module with any number of arguments. Up to eight, an Error names the line of the call. With more, it
 /// names that of a call outside.
-#define TERN_CALLS_(Self, qualifier)                                                                                \
-  template <class M_ = Self>                                                                                        \
-  auto operator()(::tern::CallSite here_ = {}) qualifier {                                                          \
-    return ::tern::nn::detail::call(this->hooks_, static_cast<qualifier M_&>(*this), here_);                        \
-  }                                                                                                                 \
-  template <class A_>                                                                                               \
-  auto operator()(A_&& a_, ::tern::CallSite here_ = {}) qualifier {                                                 \
-    return ::tern::nn::detail::call(this->hooks_, *this, here_, static_cast<::tern::nn::detail::Passed<A_>>(a_));   \
-  }                                                                                                                 \
-  template <class A_>                                                                                               \
-    requires(::tern::nn::detail::RefusesInput<Self, A_>)::tern::nn::detail::RefusedInput<Self, A_>                  \
-  operator()(A_&&, ::tern::CallSite = {})                                                                           \
-      qualifier TERN_REFUSED(typename std::remove_cvref_t<A_>::device_type, typename Self::device_type);            \
-  template <class A_, class B_ = ::tern::nn::detail::Absent, class C_ = ::tern::nn::detail::Absent,                 \
-            class E_ = ::tern::nn::detail::Absent, class F_ = ::tern::nn::detail::Absent,                           \
-            class G_ = ::tern::nn::detail::Absent, class H_ = ::tern::nn::detail::Absent,                           \
-            class I_ = ::tern::nn::detail::Absent>                                                                  \
-  auto operator()(A_&& a_, B_&& b_, C_&& c_ = {}, E_&& e_ = {}, F_&& f_ = {}, G_&& g_ = {}, H_&& h_ = {},           \
-                  I_&& i_ = {}, ::tern::CallSite here_ = {}) qualifier {                                            \
-    return ::tern::nn::detail::call_given(this->hooks_, *this, here_, static_cast<A_&&>(a_), static_cast<B_&&>(b_), \
-                                          static_cast<C_&&>(c_), static_cast<E_&&>(e_), static_cast<F_&&>(f_),      \
-                                          static_cast<G_&&>(g_), static_cast<H_&&>(h_), static_cast<I_&&>(i_));     \
-  }                                                                                                                 \
-  template <class... X_>                                                                                            \
-    requires(sizeof...(X_) > 8)                                                                                     \
-  auto operator()(X_&&... x_) qualifier {                                                                           \
-    return ::tern::nn::detail::call(this->hooks_, *this, ::tern::CallSite::unknown,                                 \
-                                    static_cast<::tern::nn::detail::Passed<X_>>(x_)...);                            \
+#define TERN_CALLS_(Self, self, qualifier)                                                                         \
+  template <class M_ = Self>                                                                                       \
+  auto operator()(::tern::CallSite here_ = {}) qualifier {                                                         \
+    return ::tern::nn::detail::call(this->hooks_, static_cast<qualifier M_&>(self), here_);                        \
+  }                                                                                                                \
+  template <class A_, class M_ = Self>                                                                             \
+  auto operator()(A_&& a_, ::tern::CallSite here_ = {}) qualifier {                                                \
+    return ::tern::nn::detail::call(this->hooks_, self, here_, static_cast<::tern::nn::detail::Passed<A_>>(a_));   \
+  }                                                                                                                \
+  template <class A_, class M_ = Self>                                                                             \
+    requires(::tern::nn::detail::RefusesInput<M_, A_>)::tern::nn::detail::RefusedInput<M_, A_>                     \
+  operator()(A_&&, ::tern::CallSite = {})                                                                          \
+      qualifier TERN_REFUSED(typename std::remove_cvref_t<A_>::device_type, typename M_::device_type);             \
+  template <class A_, class B_ = ::tern::nn::detail::Absent, class C_ = ::tern::nn::detail::Absent,                \
+            class E_ = ::tern::nn::detail::Absent, class F_ = ::tern::nn::detail::Absent,                          \
+            class G_ = ::tern::nn::detail::Absent, class H_ = ::tern::nn::detail::Absent,                          \
+            class I_ = ::tern::nn::detail::Absent>                                                                 \
+  auto operator()(A_&& a_, B_&& b_, C_&& c_ = {}, E_&& e_ = {}, F_&& f_ = {}, G_&& g_ = {}, H_&& h_ = {},          \
+                  I_&& i_ = {}, ::tern::CallSite here_ = {}) qualifier {                                           \
+    return ::tern::nn::detail::call_given(this->hooks_, self, here_, static_cast<A_&&>(a_), static_cast<B_&&>(b_), \
+                                          static_cast<C_&&>(c_), static_cast<E_&&>(e_), static_cast<F_&&>(f_),     \
+                                          static_cast<G_&&>(g_), static_cast<H_&&>(h_), static_cast<I_&&>(i_));    \
+  }                                                                                                                \
+  template <class... X_>                                                                                           \
+    requires(sizeof...(X_) > 8)                                                                                    \
+  auto operator()(X_&&... x_) qualifier {                                                                          \
+    return ::tern::nn::detail::call(this->hooks_, self, ::tern::CallSite::unknown,                                 \
+                                    static_cast<::tern::nn::detail::Passed<X_>>(x_)...);                           \
   }

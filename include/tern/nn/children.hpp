@@ -14,6 +14,8 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 class ModuleBase;
 template <Device D, Element T>
 struct Module;
+template <class Self, Device D, Element T = float>
+struct ModuleOf;
 
 template <class X>
 concept IsModule = std::is_base_of_v<ModuleBase, X>;

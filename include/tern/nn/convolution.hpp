@@ -73,7 +73,7 @@ Tensor<D, T> new_filter(const tern::detail::Shape& shape, CallSite here) {
 
 /// A convolution over `dims` dimensions: Conv1d, Conv2d or Conv3d.
 template <int dims, Device D, Element T = float>
-struct ConvNd : Module<D, T> {
+struct ConvNd : ModuleOf<ConvNd<dims, D, T>, D, T> {
   Index in_channels = 0, out_channels = 0;
   ConvOptions options;
   PadMode padding_mode = PadMode::constant;
@@ -101,7 +101,7 @@ struct ConvNd : Module<D, T> {
                 .bias = has_bias,
                 .padding_mode = border},
                here) {}
-  TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, padding_mode, weight, bias)
+  TERN_LAYER_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, padding_mode, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
@@ -152,7 +152,7 @@ using Conv3d = ConvNd<3, D, T>;
 
 /// A transposed convolution over `dims` dimensions: ConvTranspose1d, ConvTranspose2d or ConvTranspose3d.
 template <int dims, Device D, Element T = float>
-struct ConvTransposeNd : Module<D, T> {
+struct ConvTransposeNd : ModuleOf<ConvTransposeNd<dims, D, T>, D, T> {
   Index in_channels = 0, out_channels = 0;
   ConvTransposeOptions options;
   Parameter<D, T> weight, bias;
@@ -181,8 +181,8 @@ struct ConvTransposeNd : Module<D, T> {
                          .bias = has_bias,
                          .dilation = dilation},
                         here) {}
-  TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
-                 bias)
+  TERN_LAYER_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
+                bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);

@@ -7,11 +7,11 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// cosine_similarity along dim.
 template <Device D, Element T = float>
-struct CosineSimilarity : Module<D, T> {
+struct CosineSimilarity : ModuleOf<CosineSimilarity<D, T>, D, T> {
   Index dim = 1;
   double eps = 1e-8;
   explicit CosineSimilarity(Index along, tern::detail::RealNumber least = 1e-8) : dim(along), eps(least) {}
-  TERN_FIELDS(CosineSimilarity, dim, eps)
+  TERN_LAYER(CosineSimilarity, dim, eps)
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
     const CallScope scope(here);
     return cosine_similarity(x1, x2, dim, eps);
@@ -20,12 +20,12 @@ struct CosineSimilarity : Module<D, T> {
 
 /// pairwise_distance of the last dimension.
 template <Device D, Element T = float>
-struct PairwiseDistance : Module<D, T> {
+struct PairwiseDistance : ModuleOf<PairwiseDistance<D, T>, D, T> {
   double p = 2, eps = 1e-6;
   bool keepdim = false;
   explicit PairwiseDistance(tern::detail::RealNumber power, tern::detail::RealNumber added = 1e-6, bool keep = false)
       : p(power), eps(added), keepdim(keep) {}
-  TERN_FIELDS(PairwiseDistance, p, eps, keepdim)
+  TERN_LAYER(PairwiseDistance, p, eps, keepdim)
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2, CallSite here = {}) const {
     const CallScope scope(here);
     return pairwise_distance(x1, x2, p, eps, keepdim);

@@ -26,7 +26,7 @@ struct PretrainedEmbeddingBagOptions {
 
 /// y[..., :] = W[x[...], :], where x holds row numbers. W is [num_embeddings, embedding_dim] and starts normal(0, 1).
 template <Device D, Element T = float>
-struct Embedding : Module<D, T> {
+struct Embedding : ModuleOf<Embedding<D, T>, D, T> {
   Index num_embeddings = 0, embedding_dim = 0;
   std::optional<Index> padding_idx;  // counts from the first row
   Parameter<D, T> weight;
@@ -43,7 +43,7 @@ struct Embedding : Module<D, T> {
   }
   Embedding(Index rows, Index columns, tern::detail::Positional<Index> padding_row, CallSite here = {})
       : Embedding(rows, columns, {.padding_idx = padding_row}, here) {}
-  TERN_FIELDS(Embedding, num_embeddings, embedding_dim, padding_idx, weight)
+  TERN_LAYER(Embedding, num_embeddings, embedding_dim, padding_idx, weight)
 
   /// An embedding whose W is `table`, [num_embeddings, embedding_dim], and shares its elements.
   static Embedding from_pretrained(const Tensor<D, T>& table, PretrainedEmbeddingOptions options = {},
@@ -69,7 +69,7 @@ struct Embedding : Module<D, T> {
 /// each bag starts. y is [bags, embedding_dim]. W is [num_embeddings, embedding_dim] and starts normal(0, 1), with
 /// zeros in row padding_idx. per_sample_weights, in x's shape, scale the rows of a sum.
 template <Device D, Element T = float>
-struct EmbeddingBag : Module<D, T> {
+struct EmbeddingBag : ModuleOf<EmbeddingBag<D, T>, D, T> {
   Index num_embeddings = 0, embedding_dim = 0;
   EmbeddingBagOptions options;
   Parameter<D, T> weight;
@@ -77,7 +77,7 @@ struct EmbeddingBag : Module<D, T> {
   EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {}, CallSite here = {})
       : num_embeddings(rows), embedding_dim(columns), options(chosen),
         weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}, here).weight) {}
-  TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
+  TERN_LAYER(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
 
   /// An embedding bag whose W is `table`, [num_embeddings, embedding_dim], and shares its elements.
   static EmbeddingBag from_pretrained(const Tensor<D, T>& table, PretrainedEmbeddingBagOptions chosen = {},

@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// [N, C, H, W] to [N, C kh kw, L], with one column for each window.
 template <Device D, Element T = float>
-struct Unfold : Module<D, T> {
+struct Unfold : ModuleOf<Unfold<D, T>, D, T> {
   tern::detail::Shape kernel_size = 1;
   UnfoldOptions options;
   explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
@@ -17,7 +17,7 @@ struct Unfold : Module<D, T> {
   Unfold(const tern::detail::Shape& kernel, const tern::detail::Positional<tern::detail::Shape>& dilation,
          const tern::detail::Shape& padding = 0, const tern::detail::Shape& stride = 1)
       : Unfold(kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
-  TERN_FIELDS(Unfold, kernel_size, options)
+  TERN_LAYER(Unfold, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return unfold(x, kernel_size, options, here);
   }
@@ -25,7 +25,7 @@ struct Unfold : Module<D, T> {
 
 /// [N, C kh kw, L] to [N, C, H, W] of output_size {H, W}. Overlapping windows are added.
 template <Device D, Element T = float>
-struct Fold : Module<D, T> {
+struct Fold : ModuleOf<Fold<D, T>, D, T> {
   tern::detail::Shape output_size = {1, 1}, kernel_size = 1;
   UnfoldOptions options;
   Fold(const tern::detail::Shape& size, const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
@@ -34,7 +34,7 @@ struct Fold : Module<D, T> {
        const tern::detail::Positional<tern::detail::Shape>& dilation, const tern::detail::Shape& padding = 0,
        const tern::detail::Shape& stride = 1)
       : Fold(size, kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
-  TERN_FIELDS(Fold, output_size, kernel_size, options)
+  TERN_LAYER(Fold, output_size, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return fold(x, output_size, kernel_size, options, here);
   }

@@ -13,7 +13,7 @@ struct GroupNormOptions {
 
 /// group_norm(x, num_groups, weight, bias, eps) of [N, C, ...]. weight starts as ones, bias as zeros.
 template <Device D, Element T = float>
-struct GroupNorm : Module<D, T> {
+struct GroupNorm : ModuleOf<GroupNorm<D, T>, D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   Index num_groups = 1;
   double eps = 1e-5;
@@ -31,7 +31,7 @@ struct GroupNorm : Module<D, T> {
   GroupNorm(Index groups, Index num_channels, tern::detail::RealNumber epsilon,
             tern::detail::Positional<bool> affine = true, CallSite here = {})
       : GroupNorm(groups, num_channels, {.eps = epsilon, .affine = affine}, here) {}
-  TERN_FIELDS(GroupNorm, num_groups, eps, weight, bias)
+  TERN_LAYER(GroupNorm, num_groups, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
@@ -55,7 +55,7 @@ inline constexpr const char* instance_norm_names[] = {"InstanceNorm1d", "Instanc
 /// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N. It uses the
 /// sample's own statistics, or in evaluation the running ones if they are tracked.
 template <int dims, Device D, Element T = float>
-struct InstanceNormNd : Module<D, T> {
+struct InstanceNormNd : ModuleOf<InstanceNormNd<dims, D, T>, D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   InstanceNormOptions options;
   Parameter<D, T> weight, bias;
@@ -77,8 +77,8 @@ struct InstanceNormNd : Module<D, T> {
       : InstanceNormNd(num_features,
                        {.eps = eps, .momentum = momentum, .affine = affine, .track_running_stats = track_running_stats},
                        here) {}
-  TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean,
-                 running_var, num_batches_tracked)
+  TERN_LAYER_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
+                num_batches_tracked)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);

@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// interpolate with fixed options: Upsample<D>({.scale_factor = 2, .mode = "bilinear"}).
 template <Device D, Element T = float>
-struct Upsample : Module<D, T> {
+struct Upsample : ModuleOf<Upsample<D, T>, D, T> {
   InterpolateOptions options;
 
   explicit Upsample(const InterpolateOptions& chosen) : options(chosen) {}
@@ -15,7 +15,7 @@ struct Upsample : Module<D, T> {
   Upsample(const tern::detail::Shape& size, const tern::detail::ScaleFactors& scale_factor,
            decltype(InterpolateOptions::mode) mode, tern::detail::Positional<bool> align_corners = false)
       : Upsample({.size = size, .scale_factor = scale_factor, .mode = mode, .align_corners = align_corners}) {}
-  TERN_FIELDS(Upsample, options)
+  TERN_LAYER(Upsample, options)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return interpolate(x, options, here); }
 };

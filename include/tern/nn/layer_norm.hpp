@@ -16,7 +16,7 @@ struct LayerNormOptions {
 /// (x - mean) / √(var + eps) · weight + bias over the last dimensions, whose shape is normalized_shape (Ba, Kiros,
 /// Hinton: "Layer normalization", 2016). weight starts as ones, bias as zeros.
 template <Device D, Element T = float>
-struct LayerNorm : Module<D, T> {
+struct LayerNorm : ModuleOf<LayerNorm<D, T>, D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   tern::detail::Shape normalized_shape;
   double eps = 1e-5;
@@ -36,7 +36,7 @@ struct LayerNorm : Module<D, T> {
             tern::detail::Positional<bool> elementwise_affine = true, tern::detail::Positional<bool> has_bias = true,
             CallSite here = {})
       : LayerNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine, .bias = has_bias}, here) {}
-  TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
+  TERN_LAYER(LayerNorm, normalized_shape, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);

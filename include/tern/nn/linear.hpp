@@ -16,7 +16,7 @@ struct LinearOptions {
 
 /// y = x Wᵀ + b, with x [.., in_features] and W [out_features, in_features]. W and b start uniform in ±1/√in_features.
 template <Device D, Element T = float>
-struct Linear : Module<D, T> {
+struct Linear : ModuleOf<Linear<D, T>, D, T> {
   Index in_features = 0, out_features = 0;
   Parameter<D, T> weight, bias;
 
@@ -29,7 +29,7 @@ struct Linear : Module<D, T> {
   }
   Linear(Index in, Index out, tern::detail::Positional<bool> has_bias, CallSite here = {})
       : Linear(in, out, {.bias = has_bias}, here) {}
-  TERN_FIELDS(Linear, in_features, out_features, weight, bias)
+  TERN_LAYER(Linear, in_features, out_features, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return linear(x, weight, bias, here); }
 };

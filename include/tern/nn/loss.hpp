@@ -25,13 +25,13 @@ concept OptionsBeginWith = (std::is_arithmetic_v<X> && ...) && requires(X... x) 
 /// A module of one loss: forward(inputs…) calls function(inputs…, options).
 #define TERN_LOSS_MODULE(Name, Options, function)                                                     \
   template <Device D, Element T = float>                                                              \
-  struct Name : Module<D, T> {                                                                        \
+  struct Name : ModuleOf<Name<D, T>, D, T> {                                                          \
     Options options{};                                                                                \
     explicit Name(Options chosen) : options(std::move(chosen)) {}                                     \
     template <tern::detail::PlainNumber N, class... More>                                             \
       requires detail::OptionsBeginWith<Options, N, More...>                                          \
     explicit Name(N first, More... more) : options{detail::option(first), detail::option(more)...} {} \
-    TERN_FIELDS(Name, options)                                                                        \
+    TERN_LAYER(Name, options)                                                                         \
     template <class... X>                                                                             \
     Tensor<D, T> forward(const Tensor<D, T>& x, const X&... rest) const {                             \
       return function(x, rest..., options);                                                           \
@@ -56,13 +56,13 @@ TERN_LOSS_MODULE(GaussianNLLLoss, GaussianNllLossOptions, gaussian_nll_loss)
 
 /// ctc_loss(log_probs, targets, input_lengths, target_lengths, options).
 template <Device D, Element T = float>
-struct CTCLoss : Module<D, T> {
+struct CTCLoss : ModuleOf<CTCLoss<D, T>, D, T> {
   CtcLossOptions options{};
   explicit CTCLoss(CtcLossOptions chosen) : options(chosen) {}
   explicit CTCLoss(tern::detail::Positional<Index> blank, tern::detail::ReductionChoice reduction = Reduction::mean,
                    tern::detail::Positional<bool> zero_infinity = false)
       : options{.blank = blank, .reduction = reduction, .zero_infinity = zero_infinity} {}
-  TERN_FIELDS(CTCLoss, options)
+  TERN_LAYER(CTCLoss, options)
   template <class... X>
   Tensor<D, T> forward(const Tensor<D, T>& log_probs, const X&... rest) const {
     return ctc_loss(log_probs, rest..., options);
@@ -73,7 +73,7 @@ struct CTCLoss : Module<D, T> {
 
 /// cross_entropy of logits and classes, or probabilities of classes.
 template <Device D, Element T = float>
-struct CrossEntropyLoss : Module<D, T> {
+struct CrossEntropyLoss : ModuleOf<CrossEntropyLoss<D, T>, D, T> {
   Tensor<D, T> weight;
   Index ignore_index = -100;
   Reduction reduction = Reduction::mean;
@@ -84,7 +84,7 @@ struct CrossEntropyLoss : Module<D, T> {
         label_smoothing(options.label_smoothing) {}
   template <std::derived_from<Tensor<D, T>> Weight>
   explicit CrossEntropyLoss(const Weight& weights) : weight(weights) {}
-  TERN_FIELDS(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
+  TERN_LAYER(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
 
   template <class Y>
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Y>& target, CallSite here = {}) const {
@@ -95,7 +95,7 @@ struct CrossEntropyLoss : Module<D, T> {
 
 /// nll_loss of log-probabilities and classes.
 template <Device D, Element T = float>
-struct NLLLoss : Module<D, T> {
+struct NLLLoss : ModuleOf<NLLLoss<D, T>, D, T> {
   Tensor<D, T> weight;
   Index ignore_index = -100;
   Reduction reduction = Reduction::mean;
@@ -104,7 +104,7 @@ struct NLLLoss : Module<D, T> {
       : weight(options.weight), ignore_index(options.ignore_index), reduction(options.reduction) {}
   template <std::derived_from<Tensor<D, T>> Weight>
   explicit NLLLoss(const Weight& weights) : weight(weights) {}
-  TERN_FIELDS(NLLLoss, weight, ignore_index, reduction)
+  TERN_LAYER(NLLLoss, weight, ignore_index, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& target, CallSite here = {}) const {
     const CallScope scope(here);
@@ -114,7 +114,7 @@ struct NLLLoss : Module<D, T> {
 
 /// binary_cross_entropy of probabilities.
 template <Device D, Element T = float>
-struct BCELoss : Module<D, T> {
+struct BCELoss : ModuleOf<BCELoss<D, T>, D, T> {
   Tensor<D, T> weight;
   Reduction reduction = Reduction::mean;
 
@@ -122,7 +122,7 @@ struct BCELoss : Module<D, T> {
       : weight(options.weight), reduction(options.reduction) {}
   template <std::derived_from<Tensor<D, T>> Weight>
   explicit BCELoss(const Weight& weights) : weight(weights) {}
-  TERN_FIELDS(BCELoss, weight, reduction)
+  TERN_LAYER(BCELoss, weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
     const CallScope scope(here);
@@ -132,7 +132,7 @@ struct BCELoss : Module<D, T> {
 
 /// binary_cross_entropy_with_logits.
 template <Device D, Element T = float>
-struct BCEWithLogitsLoss : Module<D, T> {
+struct BCEWithLogitsLoss : ModuleOf<BCEWithLogitsLoss<D, T>, D, T> {
   Tensor<D, T> weight, pos_weight;
   Reduction reduction = Reduction::mean;
 
@@ -140,7 +140,7 @@ struct BCEWithLogitsLoss : Module<D, T> {
       : weight(options.weight), pos_weight(options.pos_weight), reduction(options.reduction) {}
   template <std::derived_from<Tensor<D, T>> Weight>
   explicit BCEWithLogitsLoss(const Weight& weights) : weight(weights) {}
-  TERN_FIELDS(BCEWithLogitsLoss, weight, pos_weight, reduction)
+  TERN_LAYER(BCEWithLogitsLoss, weight, pos_weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
     const CallScope scope(here);
@@ -150,7 +150,7 @@ struct BCEWithLogitsLoss : Module<D, T> {
 
 /// multilabel_soft_margin_loss.
 template <Device D, Element T = float>
-struct MultiLabelSoftMarginLoss : Module<D, T> {
+struct MultiLabelSoftMarginLoss : ModuleOf<MultiLabelSoftMarginLoss<D, T>, D, T> {
   Tensor<D, T> weight;
   Reduction reduction = Reduction::mean;
 
@@ -158,7 +158,7 @@ struct MultiLabelSoftMarginLoss : Module<D, T> {
       : weight(options.weight), reduction(options.reduction) {}
   template <std::derived_from<Tensor<D, T>> Weight>
   explicit MultiLabelSoftMarginLoss(const Weight& weights) : weight(weights) {}
-  TERN_FIELDS(MultiLabelSoftMarginLoss, weight, reduction)
+  TERN_LAYER(MultiLabelSoftMarginLoss, weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target, CallSite here = {}) const {
     const CallScope scope(here);

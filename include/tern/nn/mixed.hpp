@@ -74,7 +74,7 @@ auto in_floats(const Y& y) {
 ///
 /// Forward passes that record gradients must not run on several threads at once.
 template <IsModule Net>
-struct Mixed : Module<typename Net::device_type> {
+struct Mixed : ModuleOf<Mixed<Net>, typename Net::device_type> {
   using T = typename Net::value_type;
   static_assert(tern::detail::is_half_v<T>,
                 "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
@@ -83,7 +83,7 @@ struct Mixed : Module<typename Net::device_type> {
 
   template <class From, class D2, class T2>
   explicit Mixed(const Rebuild<From, D2, T2>& from)
-      : Module<D2>(from), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
+      : Mixed::ModuleOf(from), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
   /// The mixed network of `net`.
   template <class From>
   Mixed(const From& net, detail::Converted& done)
@@ -98,7 +98,7 @@ struct Mixed : Module<typename Net::device_type> {
   static void name_fields(Self& self, V& visit) {
     visit("", self.network);
   }
-  TERN_MODULE_METHODS(Mixed, typename detail::LearnedTypes<typename detail::TensorTypesOf<Net>::type>::type)
+  TERN_MODULE_CLASS(Mixed, typename detail::LearnedTypes<typename detail::TensorTypesOf<Net>::type>::type)
 
   template <class... X>
     requires requires(Net& net, const X&... x) { net.forward(detail::in_elements<T>(x)...); }

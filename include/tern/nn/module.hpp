@@ -59,6 +59,10 @@ template <class D, class T>
 struct TensorTypesOf<Module<D, T>> {
   using type = Set<>;
 };
+template <class Self, class D, class T>
+struct TensorTypesOf<ModuleOf<Self, D, T>> {
+  using type = Set<>;
+};
 template <IsModule X>
 struct TensorTypesOf<X> : Union<typename TensorTypesOf<base_t<X>>::type, typename X::OwnTensorTypes> {};
 template <class... X>
@@ -207,111 +211,138 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 }  // namespace nn
 
-/// The methods of every module, given the set of its own parameters' tensor types. Hooks are functions of the module
-/// itself: f(module, inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient
-/// of output) in the backward pass. The inputs are a std::vector<AnyTensor>, the output is a Tensor<D, T>, and its
-/// gradient is a std::vector of one, as PyTorch's. A hook's return value replaces the inputs, the output, or the
-/// gradients of the inputs. The module must not move until the backward pass. to(), cuda(), cpu() and clone() make a
-/// new module, whose type names its device, and do not copy hooks.
-#define TERN_MODULE_METHODS(Self, ...)                                                                                \
-  using OwnTensorTypes = __VA_ARGS__;                                                                                 \
-  Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                              \
-  ::tern::nn::error_a_module_is_not_copied_write_clone operator=(const Self&) = delete;                               \
-  template <class M_>                                                                                                 \
-    requires(!std::is_same_v<M_, Self>)                                                                               \
-  friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {                                 \
-    return {};                                                                                                        \
-  }                                                                                                                   \
-  template <class M_ = Self>                                                                                          \
-  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                           \
-    return ::tern::nn::parameters(*this);                                                                             \
-  }                                                                                                                   \
-  ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                      \
-  ::tern::StateDict buffers() const { return ::tern::nn::buffers(*this); }                                            \
-  ::tern::StateDict named_buffers() const { return ::tern::nn::buffers(*this); }                                      \
-  ::tern::nn::IncompatibleKeys load_state_dict(const ::tern::StateDict& dict, bool strict = true,                     \
-                                               ::tern::CallSite here_ = {}) const {                                   \
-    return ::tern::nn::load_state_dict(*this, dict, strict, here_);                                                   \
-  }                                                                                                                   \
-  Self& train(bool on = true) {                                                                                       \
-    ::tern::nn::set_training(*this, on);                                                                              \
-    return *this;                                                                                                     \
-  }                                                                                                                   \
-  Self& eval() { return train(false); }                                                                               \
-  void zero_grad(bool set_to_none = true) const { ::tern::nn::zero_grad(*this, set_to_none); }                        \
-  const Self& requires_grad_(bool on = true) const {                                                                  \
-    ::tern::nn::requires_grad_(*this, on);                                                                            \
-    return *this;                                                                                                     \
-  }                                                                                                                   \
-  Self& requires_grad_(bool on = true) {                                                                              \
-    ::tern::nn::requires_grad_(*this, on);                                                                            \
-    return *this;                                                                                                     \
-  }                                                                                                                   \
-  Self* operator->() { return this; }                                                                                 \
-  const Self* operator->() const { return this; }                                                                     \
-  Self clone(::tern::CallSite here_ = {}) const {                                                                     \
-    const ::tern::CallScope scope_(here_);                                                                            \
-    return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this);                       \
-  }                                                                                                                   \
-  template <::tern::Device D_>                                                                                        \
-  auto to(D_ device, ::tern::CallSite here_ = {}) const {                                                             \
-    const ::tern::CallScope scope_(here_);                                                                            \
-    return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \
-  }                                                                                                                   \
-  template <::tern::Device D_>                                                                                        \
-  auto to(::tern::CallSite here_ = {}) const {                                                                        \
-    const ::tern::CallScope scope_(here_);                                                                            \
-    return to(::tern::detail::current_device<D_>(), here_);                                                           \
-  }                                                                                                                   \
-  template <class C_ = ::tern::Cpu>                                                                                   \
-  auto cpu(::tern::CallSite here_ = {}) const {                                                                       \
-    return to(C_{}, here_);                                                                                           \
-  }                                                                                                                   \
-  template <class C_ = ::tern::Cuda>                                                                                  \
-  auto cuda(::tern::CallSite here_ = {}) const {                                                                      \
-    const ::tern::CallScope scope_(here_);                                                                            \
-    return to(::tern::detail::current_device<::tern::detail::included<C_>>(), here_);                                 \
-  }                                                                                                                   \
-  template <class C_ = ::tern::Cuda>                                                                                  \
-  auto cuda(int ordinal, ::tern::CallSite here_ = {}) const {                                                         \
-    return to(::tern::detail::included<C_>{ordinal}, here_);                                                          \
-  }                                                                                                                   \
-  template <::std::convertible_to<::std::string_view> Text_>                                                          \
-  auto to(const Text_&) const {                                                                                       \
-    static_assert(!::std::convertible_to<Text_, ::std::string_view>,                                                  \
-                  "a device is part of a module's type, not a text: write net.cpu() or net.cuda()");                  \
-  }                                                                                                                   \
-  template <::tern::Element U_>                                                                                       \
-  auto to(::tern::detail::Type<U_>, ::tern::CallSite here_ = {}) const {                                              \
-    const ::tern::CallScope scope_(here_);                                                                            \
-    return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                              \
-  }                                                                                                                   \
-  TERN_CALLS_(Self, )                                                                                                 \
-  TERN_CALLS_(Self, const)                                                                                            \
-  template <class F_>                                                                                                 \
-  void apply(const F_& f) {                                                                                           \
-    ::tern::nn::apply(*this, f);                                                                                      \
-  }                                                                                                                   \
-  std::vector<::tern::nn::ModuleRef> modules() { return ::tern::nn::modules(*this); }                                 \
-  std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(*this); }                   \
-  std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(*this); }                               \
-  std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(*this); }                 \
-  template <class M_ = Self>                                                                                          \
-  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                          \
-    return ::tern::nn::named_parameters(*this);                                                                       \
-  }                                                                                                                   \
-  template <class F_>                                                                                                 \
-  auto register_forward_pre_hook(F_ f) {                                                                              \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f)); \
-  }                                                                                                                   \
-  template <class F_>                                                                                                 \
-  auto register_forward_hook(F_ f) {                                                                                  \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward>(this->hooks_, this, std::move(f));     \
-  }                                                                                                                   \
-  template <class F_>                                                                                                 \
-  auto register_full_backward_hook(F_ f) {                                                                            \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, this,              \
-                                                                                     std::move(f));                   \
+/// The methods of every module, which a class declares itself (TERN_FIELDS) or has from ModuleOf, where *this is
+/// self(). Hooks are functions of the module itself: f(module, inputs) before a call; f(module, inputs, output) after
+/// it; f(module, gradients of inputs, gradient of output) in the backward pass. The inputs are a
+/// std::vector<AnyTensor>, the output is a Tensor<D, T>, and its gradient is a std::vector of one, as PyTorch's. A
+/// hook's return value replaces the inputs, the output, or the gradients of the inputs. The module must not move until
+/// the backward pass. to(), cuda(), cpu() and clone() make a new module, whose type names its device, and do not copy
+/// hooks.
+#define TERN_MODULE_METHODS(Self, self)                                                                                \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                            \
+    return ::tern::nn::parameters(self);                                                                               \
+  }                                                                                                                    \
+  ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(self); }                                        \
+  ::tern::StateDict buffers() const { return ::tern::nn::buffers(self); }                                              \
+  ::tern::StateDict named_buffers() const { return ::tern::nn::buffers(self); }                                        \
+  ::tern::nn::IncompatibleKeys load_state_dict(const ::tern::StateDict& dict, bool strict = true,                      \
+                                               ::tern::CallSite here_ = {}) const {                                    \
+    return ::tern::nn::load_state_dict(self, dict, strict, here_);                                                     \
+  }                                                                                                                    \
+  Self& train(bool on = true) {                                                                                        \
+    ::tern::nn::set_training(self, on);                                                                                \
+    return self;                                                                                                       \
+  }                                                                                                                    \
+  Self& eval() { return train(false); }                                                                                \
+  void zero_grad(bool set_to_none = true) const { ::tern::nn::zero_grad(self, set_to_none); }                          \
+  const Self& requires_grad_(bool on = true) const {                                                                   \
+    ::tern::nn::requires_grad_(self, on);                                                                              \
+    return self;                                                                                                       \
+  }                                                                                                                    \
+  Self& requires_grad_(bool on = true) {                                                                               \
+    ::tern::nn::requires_grad_(self, on);                                                                              \
+    return self;                                                                                                       \
+  }                                                                                                                    \
+  Self* operator->() { return &self; }                                                                                 \
+  const Self* operator->() const { return &self; }                                                                     \
+  Self clone(::tern::CallSite here_ = {}) const {                                                                      \
+    const ::tern::CallScope scope_(here_);                                                                             \
+    return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(self);                         \
+  }                                                                                                                    \
+  template <::tern::Device D_>                                                                                         \
+  auto to(D_ device, ::tern::CallSite here_ = {}) const {                                                              \
+    const ::tern::CallScope scope_(here_);                                                                             \
+    return ::tern::nn::converted<typename Self::value_type>(self, &device);                                            \
+  }                                                                                                                    \
+  template <::tern::Device D_>                                                                                         \
+  auto to(::tern::CallSite here_ = {}) const {                                                                         \
+    const ::tern::CallScope scope_(here_);                                                                             \
+    return to(::tern::detail::current_device<D_>(), here_);                                                            \
+  }                                                                                                                    \
+  template <class C_ = ::tern::Cpu>                                                                                    \
+  auto cpu(::tern::CallSite here_ = {}) const {                                                                        \
+    return to(C_{}, here_);                                                                                            \
+  }                                                                                                                    \
+  template <class C_ = ::tern::Cuda>                                                                                   \
+  auto cuda(::tern::CallSite here_ = {}) const {                                                                       \
+    const ::tern::CallScope scope_(here_);                                                                             \
+    return to(::tern::detail::current_device<::tern::detail::included<C_>>(), here_);                                  \
+  }                                                                                                                    \
+  template <class C_ = ::tern::Cuda>                                                                                   \
+  auto cuda(int ordinal, ::tern::CallSite here_ = {}) const {                                                          \
+    return to(::tern::detail::included<C_>{ordinal}, here_);                                                           \
+  }                                                                                                                    \
+  template <::std::convertible_to<::std::string_view> Text_>                                                           \
+  auto to(const Text_&) const {                                                                                        \
+    static_assert(!::std::convertible_to<Text_, ::std::string_view>,                                                   \
+                  "a device is part of a module's type, not a text: write net.cpu() or net.cuda()");                   \
+  }                                                                                                                    \
+  template <::tern::Element U_>                                                                                        \
+  auto to(::tern::detail::Type<U_>, ::tern::CallSite here_ = {}) const {                                               \
+    const ::tern::CallScope scope_(here_);                                                                             \
+    return ::tern::nn::converted<U_, typename Self::device_type>(self);                                                \
+  }                                                                                                                    \
+  TERN_CALLS_(Self, self, )                                                                                            \
+  TERN_CALLS_(Self, self, const)                                                                                       \
+  template <class F_>                                                                                                  \
+  void apply(const F_& f) {                                                                                            \
+    ::tern::nn::apply(self, f);                                                                                        \
+  }                                                                                                                    \
+  std::vector<::tern::nn::ModuleRef> modules() { return ::tern::nn::modules(self); }                                   \
+  std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(self); }                     \
+  std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(self); }                                 \
+  std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(self); }                   \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                           \
+    return ::tern::nn::named_parameters(self);                                                                         \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_forward_pre_hook(F_ f) {                                                                               \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, &self, std::move(f)); \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_forward_hook(F_ f) {                                                                                   \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward>(this->hooks_, &self, std::move(f));     \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_full_backward_hook(F_ f) {                                                                             \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, &self,              \
+                                                                                     std::move(f));                    \
+  }
+
+namespace nn {
+
+/// Module<D, T> with the methods of Self, which is derived from it. tern's own modules are: so their methods are read
+/// once, and not in each of a hundred classes, which is a tenth of the compile time of a program.
+template <class Self, Device D, Element T>
+struct ModuleOf : Module<D, T> {
+  ModuleOf() {}
+  template <class From, class D0, class T0>
+  explicit ModuleOf(const Rebuild<From, D0, T0>& from) : Module<D, T>(from) {}
+  template <class M>
+    requires(!std::is_same_v<M, ModuleOf>)
+  friend std::type_identity<ModuleOf> module_base_(const ModuleOf*, std::type_identity<M>) {
+    return {};
+  }
+  TERN_MODULE_METHODS(Self, self())
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace nn
+
+/// What every module's class says of itself, given the set of its own parameters' tensor types.
+#define TERN_MODULE_CLASS(Self, ...)                                                     \
+  using OwnTensorTypes = __VA_ARGS__;                                                    \
+  Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete; \
+  ::tern::nn::error_a_module_is_not_copied_write_clone operator=(const Self&) = delete;  \
+  template <class M_>                                                                    \
+    requires(!std::is_same_v<M_, Self>)                                                  \
+  friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {    \
+    return {};                                                                           \
   }
 
 #define TERN_FIELD_VISIT_(name) visit(#name, self.name);
@@ -326,24 +357,29 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// nn::Parameters. A class that is derived from a module with fields lists its own; the base's come first. The class
 /// gets a default constructor. It is a template, so a default constructor of the class's own (to tie weights, for
 /// example) replaces it.
-#define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
+#define TERN_FIELDS(Self, ...) TERN_LAYER_AS(Self, #Self, __VA_ARGS__) TERN_MODULE_METHODS(Self, (*this))
 
 /// The same for a class template whose name depends on its arguments.
-#define TERN_FIELDS_AS(Self, name, ...)                                            \
+#define TERN_FIELDS_AS(Self, name, ...) TERN_LAYER_AS(Self, name, __VA_ARGS__) TERN_MODULE_METHODS(Self, (*this))
+
+/// The same for a class whose layers have other names than its members, such as positions in a list of PyTorch's. It
+/// has `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
+#define TERN_NAMED_FIELDS(Self, ...) TERN_NAMED_LAYER(Self, __VA_ARGS__) TERN_MODULE_METHODS(Self, (*this))
+
+/// The same three for classes that are derived from ModuleOf.
+#define TERN_NAMED_LAYER(Self, ...) TERN_NAMED_LAYER_AS_(Self, #Self, __VA_ARGS__)
+#define TERN_LAYER(Self, ...) TERN_LAYER_AS(Self, #Self, __VA_ARGS__)
+#define TERN_LAYER_AS(Self, name, ...)                                             \
  public:                                                                           \
   template <class M_, class V_>                                                    \
   static void name_fields([[maybe_unused]] M_& self, [[maybe_unused]] V_& visit) { \
     ::tern::nn::detail::name_base_fields<Self>(self, visit);                       \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                  \
   }                                                                                \
-  TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
+  TERN_NAMED_LAYER_AS_(Self, name, __VA_ARGS__)
 
-/// The same for a class whose layers have other names than its members, such as positions in a list of PyTorch's. It
-/// has `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
-#define TERN_NAMED_FIELDS(Self, ...) TERN_REBUILT_MODULE_(Self, #Self, __VA_ARGS__)
-
-/// The methods that these define besides name_fields().
-#define TERN_REBUILT_MODULE_(Self, name, ...)                                                            \
+/// What these define besides name_fields() and the methods.
+#define TERN_NAMED_LAYER_AS_(Self, name, ...)                                                            \
  public:                                                                                                 \
   template <int = 0>                                                                                     \
   Self() {}                                                                                              \
@@ -353,7 +389,7 @@ auto converted(const M& module, const D2* device = nullptr) {
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                          \
       : ::tern::nn::detail::base_t<Self>(from.base()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {} \
   static constexpr const char* type_name() { return name; }                                              \
-  TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
+  TERN_MODULE_CLASS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 
 }}  // namespace tern
 

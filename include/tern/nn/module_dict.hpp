@@ -84,16 +84,16 @@ class Entries {
 ///
 ///   for (auto& [key, layer] : dict) y = layer(y);
 template <class L>
-struct ModuleDict : Module<typename L::device_type, typename L::value_type>, detail::Entries<L> {
+struct ModuleDict : ModuleOf<ModuleDict<L>, typename L::device_type, typename L::value_type>, detail::Entries<L> {
   ModuleDict() {}
   ModuleDict(ModuleDict&&) = default;
   ModuleDict& operator=(ModuleDict&&) = default;
   template <class From, class D, class T>
-  explicit ModuleDict(const Rebuild<From, D, T>& from) : Module<D, T>(from), detail::Entries<L>(from) {}
+  explicit ModuleDict(const Rebuild<From, D, T>& from) : ModuleDict::ModuleOf(from), detail::Entries<L>(from) {}
 
   static constexpr const char* type_name() { return "ModuleDict"; }
   using detail::Entries<L>::name_fields;
-  TERN_MODULE_METHODS(ModuleDict, typename detail::TensorTypesOf<L>::type)
+  TERN_MODULE_CLASS(ModuleDict, typename detail::TensorTypesOf<L>::type)
 };
 
 }}}  // namespace tern::nn

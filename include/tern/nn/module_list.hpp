@@ -64,7 +64,7 @@ class Layers {
 ///
 ///   nn::ModuleList<nn::Linear<Cpu>> layers(nn::Linear<Cpu>(4, 8), nn::Linear<Cpu>(8, 4));
 template <class L>
-struct ModuleList : Module<typename L::device_type, typename L::value_type>, detail::Layers<L> {
+struct ModuleList : ModuleOf<ModuleList<L>, typename L::device_type, typename L::value_type>, detail::Layers<L> {
   ModuleList() {}
   template <std::convertible_to<L>... M>
     requires(sizeof...(M) > 0)
@@ -74,11 +74,11 @@ struct ModuleList : Module<typename L::device_type, typename L::value_type>, det
   ModuleList(ModuleList&&) = default;
   ModuleList& operator=(ModuleList&&) = default;
   template <class From, class D, class T>
-  explicit ModuleList(const Rebuild<From, D, T>& from) : Module<D, T>(from), detail::Layers<L>(from) {}
+  explicit ModuleList(const Rebuild<From, D, T>& from) : ModuleList::ModuleOf(from), detail::Layers<L>(from) {}
 
   static constexpr const char* type_name() { return "ModuleList"; }
   using detail::Layers<L>::name_fields;
-  TERN_MODULE_METHODS(ModuleList, typename detail::TensorTypesOf<L>::type)
+  TERN_MODULE_CLASS(ModuleList, typename detail::TensorTypesOf<L>::type)
 };
 
 }}}  // namespace tern::nn

@@ -28,12 +28,12 @@ inline constexpr const char* pad_names[][3] = {{"ZeroPad1d", "ZeroPad2d", "ZeroP
 
 /// Padding by one value over `dims` dimensions: ConstantPad1d, ConstantPad2d or ConstantPad3d.
 template <int dims, Device D, Element T = float>
-struct ConstantPadNd : Module<D, T> {
+struct ConstantPadNd : ModuleOf<ConstantPadNd<dims, D, T>, D, T> {
   tern::detail::Shape padding = detail::padding_of({ConstantPadNd::type_name(), CallSite::unknown}, dims, 0);
   double value = 0;
   ConstantPadNd(const tern::detail::Shape& sizes, tern::detail::RealNumber constant, CallSite here = {})
       : padding(detail::padding_of({ConstantPadNd::type_name(), here}, dims, sizes)), value(constant) {}
-  TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
+  TERN_LAYER_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return pad(x, padding, PadMode::constant, value, here);
   }
@@ -54,11 +54,11 @@ using ConstantPad3d = ConstantPadNd<3, D, T>;
 /// Padding by zeros (PadMode::constant) or by x's own elements over `dims` dimensions, by as many elements as in
 /// ConstantPad1d to 3d.
 template <int dims, PadMode mode, Device D, Element T = float>
-struct PadNd : Module<D, T> {
+struct PadNd : ModuleOf<PadNd<dims, mode, D, T>, D, T> {
   tern::detail::Shape padding = detail::padding_of({PadNd::type_name(), CallSite::unknown}, dims, 0);
   explicit PadNd(const tern::detail::Shape& sizes, CallSite here = {})
       : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
-  TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
+  TERN_LAYER_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const { return pad(x, padding, mode, 0, here); }
 };
 

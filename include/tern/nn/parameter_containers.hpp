@@ -11,7 +11,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 ///
 ///   nn::ParameterList<Cpu> scales{ones<Cpu>({3}), ones<Cpu>({4})};
 template <Device D, Element T = float>
-struct ParameterList : Module<D, T>, detail::Layers<Parameter<D, T>> {
+struct ParameterList : ModuleOf<ParameterList<D, T>, D, T>, detail::Layers<Parameter<D, T>> {
   ParameterList() {}
   ParameterList(std::initializer_list<Tensor<D, T>> parameters) {
     for (const Tensor<D, T>& p : parameters) this->push_back(p);
@@ -20,18 +20,18 @@ struct ParameterList : Module<D, T>, detail::Layers<Parameter<D, T>> {
   ParameterList& operator=(ParameterList&&) = default;
   template <class From, class D2, class T2>
   explicit ParameterList(const Rebuild<From, D2, T2>& from)
-      : Module<D, T>(from), detail::Layers<Parameter<D, T>>(from) {}
+      : ParameterList::ModuleOf(from), detail::Layers<Parameter<D, T>>(from) {}
 
   static constexpr const char* type_name() { return "ParameterList"; }
   using detail::Layers<Parameter<D, T>>::name_fields;
-  TERN_MODULE_METHODS(ParameterList, typename detail::TensorTypesOf<Parameter<D, T>>::type)
+  TERN_MODULE_CLASS(ParameterList, typename detail::TensorTypesOf<Parameter<D, T>>::type)
 };
 
 /// Parameters by name, in the order of their insertion.
 ///
 ///   nn::ParameterDict<Cpu> scales{{"left", ones<Cpu>({3})}, {"right", ones<Cpu>({4})}};
 template <Device D, Element T = float>
-struct ParameterDict : Module<D, T>, detail::Entries<Parameter<D, T>> {
+struct ParameterDict : ModuleOf<ParameterDict<D, T>, D, T>, detail::Entries<Parameter<D, T>> {
   struct Entry {
     detail::TextAt key;
     Tensor<D, T> parameter;
@@ -45,11 +45,11 @@ struct ParameterDict : Module<D, T>, detail::Entries<Parameter<D, T>> {
   ParameterDict& operator=(ParameterDict&&) = default;
   template <class From, class D2, class T2>
   explicit ParameterDict(const Rebuild<From, D2, T2>& from)
-      : Module<D, T>(from), detail::Entries<Parameter<D, T>>(from) {}
+      : ParameterDict::ModuleOf(from), detail::Entries<Parameter<D, T>>(from) {}
 
   static constexpr const char* type_name() { return "ParameterDict"; }
   using detail::Entries<Parameter<D, T>>::name_fields;
-  TERN_MODULE_METHODS(ParameterDict, typename detail::TensorTypesOf<Parameter<D, T>>::type)
+  TERN_MODULE_CLASS(ParameterDict, typename detail::TensorTypesOf<Parameter<D, T>>::type)
 };
 
 }}}  // namespace tern::nn

@@ -71,7 +71,7 @@ auto take_weight(const char* op, L& layer, const CallSite& here) {
 /// The layer with the weight g v / ‖v‖ (Salimans, Kingma: "Weight normalization", 2016). g, the norms, is original0,
 /// and v is original1. No two threads may call it at the same time.
 template <class L>
-struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
+struct WeightNorm : ModuleOf<WeightNorm<L>, typename L::device_type, typename L::value_type> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   using D = typename L::device_type;
   using T = typename L::value_type;
@@ -94,7 +94,7 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
     visit("parametrizations.weight.original0", self.original0);
     visit("parametrizations.weight.original1", self.original1);
   }
-  TERN_NAMED_FIELDS(WeightNorm, layer, original0, original1, dim)
+  TERN_NAMED_LAYER(WeightNorm, layer, original0, original1, dim)
 
   Tensor<D, T> weight() const {
     const auto& v = original1.promoted();
@@ -121,7 +121,7 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
 /// training improves u and v. A weight of one dimension is divided by its norm. No two threads may call it at the same
 /// time.
 template <class L>
-struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
+struct SpectralNorm : ModuleOf<SpectralNorm<L>, typename L::device_type, typename L::value_type> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   using D = typename L::device_type;
   using T = typename L::value_type;
@@ -154,7 +154,7 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
     visit("parametrizations.weight.0._u", self.u);
     visit("parametrizations.weight.0._v", self.v);
   }
-  TERN_NAMED_FIELDS(SpectralNorm, layer, original, u, v, options)
+  TERN_NAMED_LAYER(SpectralNorm, layer, original, u, v, options)
 
   Tensor<D, T> weight() const {
     const auto& w = original.promoted();

@@ -21,7 +21,7 @@ inline constexpr const char* lp_pool_names[] = {"LPPool1d", "LPPool2d", "LPPool3
 
 /// The largest element of each window of `dims` dimensions: MaxPool1d, MaxPool2d or MaxPool3d.
 template <int dims, Device D, Element T = float>
-struct MaxPoolNd : Module<D, T> {
+struct MaxPoolNd : ModuleOf<MaxPoolNd<dims, D, T>, D, T> {
   tern::detail::Dims kernel_size;
   MaxPoolOptions options;
   MaxPoolNd(const tern::detail::Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
@@ -30,7 +30,7 @@ struct MaxPoolNd : Module<D, T> {
   MaxPoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
             const tern::detail::Dims& padding = 0, const tern::detail::Dims& dilation = 1)
       : MaxPoolNd(size, {.stride = stride, .padding = padding, .dilation = dilation}) {}
-  TERN_FIELDS_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
+  TERN_LAYER_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     if constexpr (dims == 1) return max_pool1d(x, kernel_size, options);
@@ -59,7 +59,7 @@ using MaxPool3d = MaxPoolNd<3, D, T>;
 
 /// The inverse of a MaxPool of `dims` dimensions, from its values and indices: MaxUnpool1d, MaxUnpool2d or MaxUnpool3d.
 template <int dims, Device D, Element T = float>
-struct MaxUnpoolNd : Module<D, T> {
+struct MaxUnpoolNd : ModuleOf<MaxUnpoolNd<dims, D, T>, D, T> {
   tern::detail::Dims kernel_size;
   MaxUnpoolOptions options;
   MaxUnpoolNd(const tern::detail::Dims& size, const MaxUnpoolOptions& chosen = {})
@@ -70,7 +70,7 @@ struct MaxUnpoolNd : Module<D, T> {
   MaxUnpoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
               const tern::detail::Dims& padding = 0)
       : MaxUnpoolNd(size, {.stride = stride, .padding = padding}) {}
-  TERN_FIELDS_AS(MaxUnpoolNd, detail::max_unpool_names[dims - 1], kernel_size, options)
+  TERN_LAYER_AS(MaxUnpoolNd, detail::max_unpool_names[dims - 1], kernel_size, options)
   /// output_size, if given, replaces the option.
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& indices,
                        const tern::detail::Dims& output_size = {}, CallSite here = {}) const {
@@ -97,7 +97,7 @@ using MaxUnpool3d = MaxUnpoolNd<3, D, T>;
 
 /// The average of each window of `dims` dimensions: AvgPool1d, AvgPool2d or AvgPool3d.
 template <int dims, Device D, Element T = float>
-struct AvgPoolNd : Module<D, T> {
+struct AvgPoolNd : ModuleOf<AvgPoolNd<dims, D, T>, D, T> {
   tern::detail::Dims kernel_size;
   AvgPoolOptions options;
   AvgPoolNd(const tern::detail::Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
@@ -111,7 +111,7 @@ struct AvgPoolNd : Module<D, T> {
                          .ceil_mode = ceil_mode,
                          .count_include_pad = count_include_pad,
                          .divisor_override = divisor_override}) {}
-  TERN_FIELDS_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
+  TERN_LAYER_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     if constexpr (dims == 1) return avg_pool1d(x, kernel_size, options);
@@ -135,10 +135,10 @@ using AvgPool3d = AvgPoolNd<3, D, T>;
 /// The largest element of each window, with windows that follow from the output's size: AdaptiveMaxPool1d,
 /// AdaptiveMaxPool2d or AdaptiveMaxPool3d.
 template <int dims, Device D, Element T = float>
-struct AdaptiveMaxPoolNd : Module<D, T> {
+struct AdaptiveMaxPoolNd : ModuleOf<AdaptiveMaxPoolNd<dims, D, T>, D, T> {
   tern::detail::Dims output_size;
   explicit AdaptiveMaxPoolNd(const tern::detail::Dims& size) : output_size(size) {}
-  TERN_FIELDS_AS(AdaptiveMaxPoolNd, detail::adaptive_max_pool_names[dims - 1], output_size)
+  TERN_LAYER_AS(AdaptiveMaxPoolNd, detail::adaptive_max_pool_names[dims - 1], output_size)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     if constexpr (dims == 1) return adaptive_max_pool1d(x, output_size);
@@ -168,10 +168,10 @@ using AdaptiveMaxPool3d = AdaptiveMaxPoolNd<3, D, T>;
 /// The average of each window, with windows that follow from the output's size: AdaptiveAvgPool1d, AdaptiveAvgPool2d
 /// or AdaptiveAvgPool3d.
 template <int dims, Device D, Element T = float>
-struct AdaptiveAvgPoolNd : Module<D, T> {
+struct AdaptiveAvgPoolNd : ModuleOf<AdaptiveAvgPoolNd<dims, D, T>, D, T> {
   tern::detail::Dims output_size;
   explicit AdaptiveAvgPoolNd(const tern::detail::Dims& size) : output_size(size) {}
-  TERN_FIELDS_AS(AdaptiveAvgPoolNd, detail::adaptive_avg_pool_names[dims - 1], output_size)
+  TERN_LAYER_AS(AdaptiveAvgPoolNd, detail::adaptive_avg_pool_names[dims - 1], output_size)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     if constexpr (dims == 1) return adaptive_avg_pool1d(x, output_size);
@@ -194,7 +194,7 @@ using AdaptiveAvgPool3d = AdaptiveAvgPoolNd<3, D, T>;
 
 /// (sum of x^norm_type)^(1/norm_type) of each window of `dims` dimensions: LPPool1d, LPPool2d or LPPool3d.
 template <int dims, Device D, Element T = float>
-struct LPPoolNd : Module<D, T> {
+struct LPPoolNd : ModuleOf<LPPoolNd<dims, D, T>, D, T> {
   double norm_type = 2;
   tern::detail::Dims kernel_size;
   LpPoolOptions options;
@@ -203,7 +203,7 @@ struct LPPoolNd : Module<D, T> {
   LPPoolNd(tern::detail::RealNumber p, const tern::detail::Dims& size,
            const tern::detail::Positional<tern::detail::Dims>& stride, tern::detail::Positional<bool> ceil_mode = false)
       : LPPoolNd(p, size, {.stride = stride, .ceil_mode = ceil_mode}) {}
-  TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
+  TERN_LAYER_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);

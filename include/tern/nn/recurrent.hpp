@@ -108,7 +108,7 @@ auto run_recurrent(const L& layer, tern::detail::RecurrentKind kind, const X& x,
 /// zeros. Returns the last layer's states [length, batch, directions hidden_size] and all layers' last ones. Weights
 /// start uniform in ±1/√hidden_size.
 template <Device D, Element T = float>
-struct RNN : Module<D, T> {
+struct RNN : ModuleOf<RNN<D, T>, D, T> {
   Index input_size = 0, hidden_size = 0, num_layers = 1;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   bool bias = true, batch_first = false;
@@ -136,8 +136,8 @@ struct RNN : Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
   }
-  TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
-                    weights)
+  TERN_NAMED_LAYER(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
+                   weights)
   /// Does nothing: the weights are packed when they are used.
   void flatten_parameters() const {}
 
@@ -166,7 +166,7 @@ struct RNN : Module<D, T> {
 
 /// A network of gated recurrent units (ops/recurrent.hpp has the formula), with the inputs and results of RNN.
 template <Device D, Element T = float>
-struct GRU : Module<D, T> {
+struct GRU : ModuleOf<GRU<D, T>, D, T> {
   Index input_size = 0, hidden_size = 0, num_layers = 1;
   bool bias = true, batch_first = false;
   double dropout = 0;
@@ -191,7 +191,7 @@ struct GRU : Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
   }
-  TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
+  TERN_NAMED_LAYER(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
   /// Does nothing: the weights are packed when they are used.
   void flatten_parameters() const {}
 
@@ -220,7 +220,7 @@ struct GRU : Module<D, T> {
 /// A network of long short-term memory (ops/recurrent.hpp has the formula), with the inputs and results of RNN; but a
 /// state is a pair of h [num_layers directions, batch, hidden_size or proj_size] and c [.., hidden_size].
 template <Device D, Element T = float>
-struct LSTM : Module<D, T> {
+struct LSTM : ModuleOf<LSTM<D, T>, D, T> {
   using State = std::tuple<Tensor<D, T>, Tensor<D, T>>;
 
   Index input_size = 0, hidden_size = 0, num_layers = 1;
@@ -250,8 +250,9 @@ struct LSTM : Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, self.proj_size > 0, visit);
   }
-  TERN_NAMED_FIELDS(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
-                    weights)
+  TERN_NAMED_LAYER(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
+                   weights)
+  using LSTM::ModuleOf::operator();
   /// Does nothing: the weights are packed when they are used.
   void flatten_parameters() const {}
   /// lstm(x, {h, c}).
@@ -295,7 +296,7 @@ using LSTMCellOptions = GRUCellOptions;
 /// A step of RNN: takes x [batch, input_size] or [input_size] and the state [batch, hidden_size] or [hidden_size], by
 /// default zeros, and returns the next one.
 template <Device D, Element T = float>
-struct RNNCell : Module<D, T> {
+struct RNNCell : ModuleOf<RNNCell<D, T>, D, T> {
   Index input_size = 0, hidden_size = 0;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
@@ -307,7 +308,7 @@ struct RNNCell : Module<D, T> {
   RNNCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias,
           detail::NonlinearityChoice f = Nonlinearity::tanh, CallSite here = {})
       : RNNCell(size, hidden, {.bias = has_bias, .nonlinearity = f}, here) {}
-  TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
+  TERN_LAYER(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}, CallSite here = {}) const {
     const CallScope scope(here);
@@ -318,7 +319,7 @@ struct RNNCell : Module<D, T> {
 
 /// A step of GRU, as RNNCell.
 template <Device D, Element T = float>
-struct GRUCell : Module<D, T> {
+struct GRUCell : ModuleOf<GRUCell<D, T>, D, T> {
   Index input_size = 0, hidden_size = 0;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
@@ -327,7 +328,7 @@ struct GRUCell : Module<D, T> {
   }
   GRUCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, CallSite here = {})
       : GRUCell(size, hidden, {.bias = has_bias}, here) {}
-  TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
+  TERN_LAYER(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}, CallSite here = {}) const {
     const CallScope scope(here);
@@ -337,7 +338,7 @@ struct GRUCell : Module<D, T> {
 
 /// A step of LSTM: takes and returns a state of h and c.
 template <Device D, Element T = float>
-struct LSTMCell : Module<D, T> {
+struct LSTMCell : ModuleOf<LSTMCell<D, T>, D, T> {
   using State = std::tuple<Tensor<D, T>, Tensor<D, T>>;
 
   Index input_size = 0, hidden_size = 0;
@@ -349,7 +350,8 @@ struct LSTMCell : Module<D, T> {
   }
   LSTMCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, CallSite here = {})
       : LSTMCell(size, hidden, {.bias = has_bias}, here) {}
-  TERN_FIELDS(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
+  TERN_LAYER(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
+  using LSTMCell::ModuleOf::operator();
   /// cell(x, {h, c}).
   State operator()(const Tensor<D, T>& x, const State& state, CallSite here = {}) const {
     return detail::call(this->hooks_, *this, here, x, state);

@@ -15,7 +15,7 @@ struct RMSNormOptions {
 /// x / √(mean of x² + eps) · weight over the last dimensions, whose shape is normalized_shape (Zhang, Sennrich: "Root
 /// mean square layer normalization", 2019). weight starts as ones.
 template <Device D, Element T = float>
-struct RMSNorm : Module<D, T> {
+struct RMSNorm : ModuleOf<RMSNorm<D, T>, D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   tern::detail::Shape normalized_shape;
   std::optional<double> eps;
@@ -32,7 +32,7 @@ struct RMSNorm : Module<D, T> {
   RMSNorm(const tern::detail::Shape& shape, tern::detail::RealNumber epsilon,
           tern::detail::Positional<bool> elementwise_affine = true, CallSite here = {})
       : RMSNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
-  TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
+  TERN_LAYER(RMSNorm, normalized_shape, eps, weight)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, CallSite here = {}) const {
     return rms_norm(x, normalized_shape, weight.promoted(), eps, here);

@@ -9,15 +9,15 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 ///   nn::Sequential(nn::Linear<Cpu>(4, 8), nn::ReLU<Cpu>())   the classes of the modules are part of its type
 ///   nn::Sequential<D, T>                                     grows by push_back; see AnyLayer
 template <class... L>
-struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::device_type,
-                           typename std::tuple_element_t<0, std::tuple<L...>>::value_type> {
+struct Sequential : ModuleOf<Sequential<L...>, typename std::tuple_element_t<0, std::tuple<L...>>::device_type,
+                             typename std::tuple_element_t<0, std::tuple<L...>>::value_type> {
   std::tuple<L...> layers;
 
   explicit Sequential(L... modules) : layers(std::move(modules)...) {}
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D, class T>
-  explicit Sequential(const Rebuild<From, D, T>& from) : Module<D, T>(from), layers(from(from.source.layers)) {}
+  explicit Sequential(const Rebuild<From, D, T>& from) : Sequential::ModuleOf(from), layers(from(from.source.layers)) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   template <class Self, class V>
@@ -25,7 +25,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
     int i = 0;
     std::apply([&](auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, self.layers);
   }
-  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<detail::TypeList<L...>>::type)
+  TERN_MODULE_CLASS(Sequential, typename detail::TensorTypesOf<detail::TypeList<L...>>::type)
 
   template <class X>
   auto forward(const X& x, CallSite here = {}) {
@@ -47,7 +47,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
 };
 
 template <Device D, Element... T>
-struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> {
+struct Sequential<D, T...> : ModuleOf<Sequential<D, T...>, D, T...>, detail::Layers<AnyLayer<D, T...>> {
   using X = Tensor<D, T...>;
 
   template <IsModule... L>
@@ -58,11 +58,11 @@ struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> 
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D2, class T2>
   explicit Sequential(const Rebuild<From, D2, T2>& from)
-      : Module<D, T...>(from), detail::Layers<AnyLayer<D, T...>>(from) {}
+      : Sequential::ModuleOf(from), detail::Layers<AnyLayer<D, T...>>(from) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   using detail::Layers<AnyLayer<D, T...>>::name_fields;
-  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<AnyLayer<D, T...>>::type)
+  TERN_MODULE_CLASS(Sequential, typename detail::TensorTypesOf<AnyLayer<D, T...>>::type)
 
   X forward(const X& x, CallSite here = {}) const {
     const CallScope scope(here);

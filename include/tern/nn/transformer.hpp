@@ -75,7 +75,7 @@ std::vector<L> clones(const L& layer, Index count, const CallSite& here) {
 /// x ← norm1(x + attention(x)), then x ← norm2(x + linear2(f(linear1(x)))). With norm_first: x ← x +
 /// attention(norm1(x)), then x ← x + linear2(f(linear1(norm2(x)))). Dropout follows each part and f.
 template <Device D, Element T = float>
-struct TransformerEncoderLayer : Module<D, T> {
+struct TransformerEncoderLayer : ModuleOf<TransformerEncoderLayer<D, T>, D, T> {
   MultiheadAttention<D, T> self_attn;
   Linear<D, T> linear1, linear2;
   LayerNorm<D, T> norm1, norm2;
@@ -105,7 +105,8 @@ struct TransformerEncoderLayer : Module<D, T> {
                                  .norm_first = before,
                                  .bias = bias},
                                 here) {}
-  TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
+  TERN_LAYER(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
+  using TransformerEncoderLayer::ModuleOf::operator();
 
   Tensor<D, T> forward(const Tensor<D, T>& src, const TransformerEncoderLayerMasks<D>& masks = {},
                        CallSite here = {}) const {
@@ -135,7 +136,7 @@ struct TransformerEncoderLayer : Module<D, T> {
 /// linear2(f(linear1(x)))), where memory is an encoder's output. With norm_first each part is applied to the normalised
 /// x, and the sum is not normalised. Dropout follows each part and f.
 template <Device D, Element T = float>
-struct TransformerDecoderLayer : Module<D, T> {
+struct TransformerDecoderLayer : ModuleOf<TransformerDecoderLayer<D, T>, D, T> {
   MultiheadAttention<D, T> self_attn, multihead_attn;
   Linear<D, T> linear1, linear2;
   LayerNorm<D, T> norm1, norm2, norm3;
@@ -166,8 +167,9 @@ struct TransformerDecoderLayer : Module<D, T> {
                                  .norm_first = before,
                                  .bias = bias},
                                 here) {}
-  TERN_FIELDS(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
-              activation, norm_first)
+  TERN_LAYER(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
+             activation, norm_first)
+  using TransformerDecoderLayer::ModuleOf::operator();
 
   Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory,
                        const TransformerDecoderMasks<D>& masks = {}, CallSite here = {}) const {
@@ -206,14 +208,15 @@ struct TransformerDecoderLayer : Module<D, T> {
 
 /// num_layers copies of a layer, one after the other, then norm if there is one.
 template <Device D, Element T = float>
-struct TransformerEncoder : Module<D, T> {
+struct TransformerEncoder : ModuleOf<TransformerEncoder<D, T>, D, T> {
   std::vector<TransformerEncoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
   TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers,
                      std::optional<LayerNorm<D, T>> last = {}, CallSite here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
-  TERN_FIELDS(TransformerEncoder, layers, norm)
+  TERN_LAYER(TransformerEncoder, layers, norm)
+  using TransformerEncoder::ModuleOf::operator();
 
   /// The masks are the same for each layer.
   Tensor<D, T> forward(const Tensor<D, T>& src, const TransformerEncoderMasks<D>& masks = {},
@@ -239,14 +242,15 @@ struct TransformerEncoder : Module<D, T> {
 
 /// num_layers copies of a layer, one after the other, then norm if there is one. Each layer sees the same memory.
 template <Device D, Element T = float>
-struct TransformerDecoder : Module<D, T> {
+struct TransformerDecoder : ModuleOf<TransformerDecoder<D, T>, D, T> {
   std::vector<TransformerDecoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
   TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers,
                      std::optional<LayerNorm<D, T>> last = {}, CallSite here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
-  TERN_FIELDS(TransformerDecoder, layers, norm)
+  TERN_LAYER(TransformerDecoder, layers, norm)
+  using TransformerDecoder::ModuleOf::operator();
 
   /// The masks are the same for each layer.
   Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory,
@@ -298,7 +302,7 @@ struct TransformerOptions {
 /// decoder(tgt, encoder(src)), each a stack of layers with a norm (Vaswani et al.: "Attention is all you need", 2017).
 /// The weights are drawn by xavier_uniform_.
 template <Device D, Element T = float>
-struct Transformer : Module<D, T> {
+struct Transformer : ModuleOf<Transformer<D, T>, D, T> {
   TransformerEncoder<D, T> encoder;
   TransformerDecoder<D, T> decoder;
 
@@ -321,7 +325,8 @@ struct Transformer : Module<D, T> {
                      .dropout = dropout,
                      .activation = activation},
                     here) {}
-  TERN_FIELDS(Transformer, encoder, decoder)
+  TERN_LAYER(Transformer, encoder, decoder)
+  using Transformer::ModuleOf::operator();
 
   Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, T>& tgt, const TransformerMasks<D>& masks = {},
                        CallSite here = {}) const {

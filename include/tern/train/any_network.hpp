@@ -43,7 +43,7 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 /// Holds any network that takes a Tensor<D, In> and returns a Tensor<D, T>. Its tensors are called as the network's
 /// own.
 template <Device D, Element T = float, Element In = T>
-struct AnyNetwork : nn::Module<D, T> {
+struct AnyNetwork : nn::ModuleOf<AnyNetwork<D, T, In>, D, T> {
   bool in_half;  // whether its layers compute in half, so that the loss must be scaled
 
   template <nn::IsModule Net>
@@ -56,7 +56,7 @@ struct AnyNetwork : nn::Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     visit("", self.network_);
   }
-  TERN_MODULE_METHODS(AnyNetwork, nn::detail::Set<tern::detail::TensorType<D, T>>)
+  TERN_MODULE_CLASS(AnyNetwork, nn::detail::Set<tern::detail::TensorType<D, T>>)
 
   Tensor<D, T> forward(const Tensor<D, In>& x) const { return network_(x); }
 
