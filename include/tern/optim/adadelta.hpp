@@ -35,19 +35,21 @@ class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const AdadeltaOptions& o = options_of(optimizer, step);
-    const double lr = o.lr, rho = o.rho, rest = 1 - rho, eps = o.eps, decay = o.weight_decay,
-                 sign = o.maximize ? -1 : 1;
-    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& square, V& deltas) {
-      g = V(sign) * g + V(decay) * p;
-      square = V(rho) * square + V(rest) * g * g;
-      const V delta = sqrt(deltas + V(eps)) / sqrt(square + V(eps)) * g;
-      deltas = V(rho) * deltas + V(rest) * delta * delta;
-      p = p - V(lr) * delta;
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void Adadelta::update(Optimizer& optimizer, const ParameterStep& step) {
+  const AdadeltaOptions& o = options_of(optimizer, step);
+  const double lr = o.lr, rho = o.rho, rest = 1 - rho, eps = o.eps, decay = o.weight_decay, sign = o.maximize ? -1 : 1;
+  update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& square, V& deltas) {
+    g = V(sign) * g + V(decay) * p;
+    square = V(rho) * square + V(rest) * g * g;
+    const V delta = sqrt(deltas + V(eps)) / sqrt(square + V(eps)) * g;
+    deltas = V(rho) * deltas + V(rest) * delta * delta;
+    p = p - V(lr) * delta;
+  });
+}
 
 TERN_OPTIMIZER(Adadelta)
 

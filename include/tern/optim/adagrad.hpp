@@ -37,22 +37,25 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const AdagradOptions& o = options_of(optimizer, step);
-    const double decay = o.weight_decay, eps = o.eps, sign = o.maximize ? -1 : 1;
-    const auto numbers = [lr = o.lr, lr_decay = o.lr_decay, start = o.initial_accumulator_value]<class N>(N t) {
-      using std::min;
-      const N before = t - 1;
-      return std::array{N(lr) / (1 + before * N(lr_decay)),
-                        N(start) * (1 - min(before, N(1)))};  // start in the first step
-    };
-    update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& sum) {
-      g = V(sign) * g + V(decay) * p;
-      sum = sum + V(of_step[1]) + g * g;
-      p = p - V(of_step[0]) * g / (sqrt(sum) + V(eps));
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void Adagrad::update(Optimizer& optimizer, const ParameterStep& step) {
+  const AdagradOptions& o = options_of(optimizer, step);
+  const double decay = o.weight_decay, eps = o.eps, sign = o.maximize ? -1 : 1;
+  const auto numbers = [lr = o.lr, lr_decay = o.lr_decay, start = o.initial_accumulator_value]<class N>(N t) {
+    using std::min;
+    const N before = t - 1;
+    return std::array{N(lr) / (1 + before * N(lr_decay)),
+                      N(start) * (1 - min(before, N(1)))};  // start in the first step
+  };
+  update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& sum) {
+    g = V(sign) * g + V(decay) * p;
+    sum = sum + V(of_step[1]) + g * g;
+    p = p - V(of_step[0]) * g / (sqrt(sum) + V(eps));
+  });
+}
 
 TERN_OPTIMIZER(Adagrad)
 

@@ -91,10 +91,13 @@ class Adam : public Grouped<Adam, AdamOptions> {
   static void check(const AdamOptions& o) { detail::check_adam(name, o); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    detail::adam_step<D, T>(step, options_of(optimizer, step), false);
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void Adam::update(Optimizer& optimizer, const ParameterStep& step) {
+  detail::adam_step<D, T>(step, options_of(optimizer, step), false);
+}
 
 /// Adam, but weight_decay multiplies the weights by 1 - lr weight_decay in each step and adds nothing to the gradient.
 class AdamW : public Grouped<AdamW, AdamWOptions> {
@@ -117,10 +120,13 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
   static void check(const AdamWOptions& o) { detail::check_adam(name, plain(o)); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    detail::adam_step<D, T>(step, plain(options_of(optimizer, step)), true);
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void AdamW::update(Optimizer& optimizer, const ParameterStep& step) {
+  detail::adam_step<D, T>(step, plain(options_of(optimizer, step)), true);
+}
 
 TERN_OPTIMIZER(Adam)
 TERN_OPTIMIZER(AdamW)

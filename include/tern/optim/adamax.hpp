@@ -35,21 +35,24 @@ class TERN_API Adamax : public Grouped<Adamax, AdamaxOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const AdamaxOptions& o = options_of(optimizer, step);
-    const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, eps = o.eps, decay = o.weight_decay;
-    const double sign = o.maximize ? -1 : 1;
-    const auto numbers = [beta1, lr = o.lr]<class N>(N t) {
-      return std::array{N(lr) / detail::one_minus_power(beta1, t)};
-    };
-    update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& largest) {
-      g = V(sign) * g + V(decay) * p;
-      m = V(beta1) * m + V(rest1) * g;
-      largest = max(V(beta2) * largest, abs(g) + V(eps));
-      p = p - V(of_step[0]) * m / largest;
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void Adamax::update(Optimizer& optimizer, const ParameterStep& step) {
+  const AdamaxOptions& o = options_of(optimizer, step);
+  const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, eps = o.eps, decay = o.weight_decay;
+  const double sign = o.maximize ? -1 : 1;
+  const auto numbers = [beta1, lr = o.lr]<class N>(N t) {
+    return std::array{N(lr) / detail::one_minus_power(beta1, t)};
+  };
+  update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& largest) {
+    g = V(sign) * g + V(decay) * p;
+    m = V(beta1) * m + V(rest1) * g;
+    largest = max(V(beta2) * largest, abs(g) + V(eps));
+    p = p - V(of_step[0]) * m / largest;
+  });
+}
 
 TERN_OPTIMIZER(Adamax)
 

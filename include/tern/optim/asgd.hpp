@@ -39,23 +39,26 @@ class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const ASGDOptions& o = options_of(optimizer, step);
-    const double lambd = o.lambd, decay = o.weight_decay, sign = o.maximize ? -1 : 1;
-    const auto numbers = [lr = o.lr, lambd, alpha = o.alpha, t0 = o.t0]<class N>(N t) {
-      using std::max;
-      using std::pow;
-      const N before = t - 1;
-      return std::array{N(lr) / pow(1 + N(lambd * lr) * before, N(alpha)), 1 / max(N(1), before - N(t0))};
-    };
-    update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& average) {
-      const V eta = V(of_step[0]), part = V(of_step[1]);
-      g = V(sign) * g + V(decay) * p;
-      p = p * (1 - V(lambd) * eta) - eta * g;
-      average = part * p + (1 - part) * average;
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void ASGD::update(Optimizer& optimizer, const ParameterStep& step) {
+  const ASGDOptions& o = options_of(optimizer, step);
+  const double lambd = o.lambd, decay = o.weight_decay, sign = o.maximize ? -1 : 1;
+  const auto numbers = [lr = o.lr, lambd, alpha = o.alpha, t0 = o.t0]<class N>(N t) {
+    using std::max;
+    using std::pow;
+    const N before = t - 1;
+    return std::array{N(lr) / pow(1 + N(lambd * lr) * before, N(alpha)), 1 / max(N(1), before - N(t0))};
+  };
+  update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& average) {
+    const V eta = V(of_step[0]), part = V(of_step[1]);
+    g = V(sign) * g + V(decay) * p;
+    p = p * (1 - V(lambd) * eta) - eta * g;
+    average = part * p + (1 - part) * average;
+  });
+}
 
 TERN_OPTIMIZER(ASGD)
 

@@ -86,14 +86,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const MuonOptions& o = options_of(optimizer, step);
-    Slot& slot = *step.state_slots[0];
-    const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
-    update_by<D, T>(
-        step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
-        [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 
   template <class D, class T>
   static Tensor<D, compute_t<T>> direction(Slot& slot, const Tensor<D, T>& gradient, const MuonOptions& o) {
@@ -110,6 +103,16 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
     return detail::orthogonalised(mixed, o);
   }
 };
+
+template <class D, class T>
+void Muon::update(Optimizer& optimizer, const ParameterStep& step) {
+  const MuonOptions& o = options_of(optimizer, step);
+  Slot& slot = *step.state_slots[0];
+  const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
+  update_by<D, T>(
+      step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
+      [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
+}
 
 TERN_OPTIMIZER(Muon)
 

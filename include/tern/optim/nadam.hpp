@@ -42,23 +42,7 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   double mu_product(const NAdamOptions& o, const ParameterStep& step);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    NAdam& nadam = static_cast<NAdam&>(optimizer);
-    const NAdamOptions& o = options_of(optimizer, step);
-    const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(step.number()), lr = o.lr, scale = 1 / std::sqrt(1 - std::pow(beta2, t));
-    const double now = mu(o, step.number()), next = mu(o, step.number() + 1), product = nadam.mu_product(o, step);
-    const double of_gradient = lr * (1 - now) / (1 - product), of_moment = lr * next / (1 - product * next);
-    const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
-    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
-    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
-      p = p * V(keep);
-      g = V(sign) * g + V(decay) * p;
-      m = V(beta1) * m + V(rest1) * g;
-      v = V(beta2) * v + V(rest2) * g * g;
-      p = p - (V(of_gradient) * g + V(of_moment) * m) / (sqrt(v) * V(scale) + V(eps));
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 
   struct Product {
     Index steps = 0;
@@ -66,6 +50,25 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   };
   std::vector<Product> products_;
 };
+
+template <class D, class T>
+void NAdam::update(Optimizer& optimizer, const ParameterStep& step) {
+  NAdam& nadam = static_cast<NAdam&>(optimizer);
+  const NAdamOptions& o = options_of(optimizer, step);
+  const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
+  const double t = double(step.number()), lr = o.lr, scale = 1 / std::sqrt(1 - std::pow(beta2, t));
+  const double now = mu(o, step.number()), next = mu(o, step.number() + 1), product = nadam.mu_product(o, step);
+  const double of_gradient = lr * (1 - now) / (1 - product), of_moment = lr * next / (1 - product * next);
+  const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
+  const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
+  update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
+    p = p * V(keep);
+    g = V(sign) * g + V(decay) * p;
+    m = V(beta1) * m + V(rest1) * g;
+    v = V(beta2) * v + V(rest2) * g * g;
+    p = p - (V(of_gradient) * g + V(of_moment) * m) / (sqrt(v) * V(scale) + V(eps));
+  });
+}
 
 TERN_OPTIMIZER(NAdam)
 

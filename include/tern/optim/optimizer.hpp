@@ -23,6 +23,14 @@ struct ParameterList {
   const SlotOps* (*ops_for)(const AnyTensor& parameter);
 };
 
+/// A new state of a parameter: zeros in its memory order.
+template <class D, class T>
+[[gnu::noinline]] AnyTensor state_zeros(const AnyTensor& parameter) {
+  const auto state = zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
+  tern::detail::take_order(state.impl(), *parameter.impl());
+  return state;
+}
+
 /// The ranks that share an optimiser's state, as one of them sees them (distributed/sharded.hpp). All ranks call each
 /// function.
 class Shards {
@@ -148,20 +156,13 @@ class TERN_API Optimizer {
   /// Makes graphs that contain this optimiser's steps refuse to be replayed.
   void forget_graphs() const;
 
-  template <class D, class T>
-  static AnyTensor state_zeros(const AnyTensor& parameter) {
-    const auto state = zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
-    tern::detail::take_order(state.impl(), *parameter.impl());
-    return state;
-  }
-
   template <class Rule>
   static constexpr bool counts_on_host = requires { Rule::counts_on_host; };
   template <class Rule>
   static constexpr bool one_by_one = requires { Rule::one_by_one; };
   template <class Rule, class D, class T>
   static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || counts_on_host<Rule>,
-                                    HostDevice<D> || one_by_one<Rule>, &state_zeros<D, T>,
+                                    HostDevice<D> || one_by_one<Rule>, &detail::state_zeros<D, T>,
                                     &tern::detail::overwrite<D, compute_t<T>>};
 
   Rates checked_rates(std::size_t group) {
@@ -199,6 +200,10 @@ class TERN_API Optimizer {
   std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
   std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
 };
+
+TERN_INSTANCE(AnyTensor detail::state_zeros<Cpu, float>(const AnyTensor&))
+TERN_CUDA_INSTANCE(AnyTensor detail::state_zeros<Cuda, float>(const AnyTensor&))
+
 }}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED

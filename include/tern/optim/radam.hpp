@@ -39,26 +39,29 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const RAdamOptions& o = options_of(optimizer, step);
-    const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(step.number()), lr = o.lr, power = std::pow(beta2, t);
-    const double most = 2 / rest2 - 1, rho = most - 2 * t * power / (1 - power);
-    const bool trusted = rho > 5;
-    const double squared = (rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho);
-    const double rate = lr / (1 - std::pow(beta1, t)) * (trusted ? std::sqrt(squared * (1 - power)) : 1);
-    const double of_root = trusted ? 1 : 0, added = trusted ? eps : 1;
-    const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
-    const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
-    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
-      p = p * V(keep);
-      g = V(sign) * g + V(decay) * p;
-      m = V(beta1) * m + V(rest1) * g;
-      v = V(beta2) * v + V(rest2) * g * g;
-      p = p - V(rate) * m / (V(of_root) * sqrt(v) + V(added));
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void RAdam::update(Optimizer& optimizer, const ParameterStep& step) {
+  const RAdamOptions& o = options_of(optimizer, step);
+  const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
+  const double t = double(step.number()), lr = o.lr, power = std::pow(beta2, t);
+  const double most = 2 / rest2 - 1, rho = most - 2 * t * power / (1 - power);
+  const bool trusted = rho > 5;
+  const double squared = (rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho);
+  const double rate = lr / (1 - std::pow(beta1, t)) * (trusted ? std::sqrt(squared * (1 - power)) : 1);
+  const double of_root = trusted ? 1 : 0, added = trusted ? eps : 1;
+  const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
+  const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay, sign = o.maximize ? -1 : 1;
+  update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
+    p = p * V(keep);
+    g = V(sign) * g + V(decay) * p;
+    m = V(beta1) * m + V(rest1) * g;
+    v = V(beta2) * v + V(rest2) * g * g;
+    p = p - V(rate) * m / (V(of_root) * sqrt(v) + V(added));
+  });
+}
 
 TERN_OPTIMIZER(RAdam)
 

@@ -38,26 +38,29 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const RMSpropOptions& o = options_of(optimizer, step);
-    const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
-    const double momentum = o.momentum, centered = o.centered ? 1 : 0, sign = o.maximize ? -1 : 1;
-    if (momentum == 0 && !o.centered) {
-      return update_each<D, T, 1>(step, [=]<class V>(V& p, V g, V& square) {
-        g = V(sign) * g + V(decay) * p;
-        square = V(alpha) * square + V(rest) * g * g;
-        p = p - V(lr) * g / (sqrt(square) + V(eps));
-      });
-    }
-    update_each<D, T, 3>(step, [=]<class V>(V& p, V g, V& square, V& mean, V& buffer) {
+  static void update(Optimizer& optimizer, const ParameterStep& step);
+};
+
+template <class D, class T>
+void RMSprop::update(Optimizer& optimizer, const ParameterStep& step) {
+  const RMSpropOptions& o = options_of(optimizer, step);
+  const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
+  const double momentum = o.momentum, centered = o.centered ? 1 : 0, sign = o.maximize ? -1 : 1;
+  if (momentum == 0 && !o.centered) {
+    return update_each<D, T, 1>(step, [=]<class V>(V& p, V g, V& square) {
       g = V(sign) * g + V(decay) * p;
       square = V(alpha) * square + V(rest) * g * g;
-      mean = V(alpha) * mean + V(rest) * g;
-      buffer = V(momentum) * buffer + g / (sqrt(square - V(centered) * mean * mean) + V(eps));
-      p = p - V(lr) * buffer;
+      p = p - V(lr) * g / (sqrt(square) + V(eps));
     });
   }
-};
+  update_each<D, T, 3>(step, [=]<class V>(V& p, V g, V& square, V& mean, V& buffer) {
+    g = V(sign) * g + V(decay) * p;
+    square = V(alpha) * square + V(rest) * g * g;
+    mean = V(alpha) * mean + V(rest) * g;
+    buffer = V(momentum) * buffer + g / (sqrt(square - V(centered) * mean * mean) + V(eps));
+    p = p - V(lr) * buffer;
+  });
+}
 
 TERN_OPTIMIZER(RMSprop)
 

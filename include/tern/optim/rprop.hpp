@@ -33,25 +33,28 @@ class TERN_API Rprop : public Grouped<Rprop, RpropOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const RpropOptions& o = options_of(optimizer, step);
-    const double less = o.etas.first, more = o.etas.second, least = o.step_sizes.first, most = o.step_sizes.second;
-    const double uphill = o.maximize ? -1 : 1;
-    const auto numbers = [lr = o.lr]<class N>(N t) {
-      using std::min;
-      return std::array{N(lr) * (1 - min(t - 1, N(1)))};  // lr in the first step
-    };
-    update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& before, V& size) {
-      g = V(uphill) * g;
-      const V agreement = g * before;
-      size = (size + V(of_step[0])) * where(agreement > 0, V(more), where(agreement < 0, V(less), V(1)));
-      size = min(max(size, V(least)), V(most));
-      g = where(agreement < 0, V(0), g);
-      p = p - sign(g) * size;
-      before = g;
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void Rprop::update(Optimizer& optimizer, const ParameterStep& step) {
+  const RpropOptions& o = options_of(optimizer, step);
+  const double less = o.etas.first, more = o.etas.second, least = o.step_sizes.first, most = o.step_sizes.second;
+  const double uphill = o.maximize ? -1 : 1;
+  const auto numbers = [lr = o.lr]<class N>(N t) {
+    using std::min;
+    return std::array{N(lr) * (1 - min(t - 1, N(1)))};  // lr in the first step
+  };
+  update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& before, V& size) {
+    g = V(uphill) * g;
+    const V agreement = g * before;
+    size = (size + V(of_step[0])) * where(agreement > 0, V(more), where(agreement < 0, V(less), V(1)));
+    size = min(max(size, V(least)), V(most));
+    g = where(agreement < 0, V(0), g);
+    p = p - sign(g) * size;
+    before = g;
+  });
+}
 
 TERN_OPTIMIZER(Rprop)
 

@@ -38,24 +38,27 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
   }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const ParameterStep& step) {
-    const SGDOptions& o = options_of(optimizer, step);
-    const double lr = o.lr, decay = o.weight_decay, momentum = o.momentum, sign = o.maximize ? -1 : 1;
-    if (momentum == 0) {
-      return update_each<D, T, 0>(step, [=]<class V>(V& p, V g) { p = p - V(lr) * (V(sign) * g + V(decay) * p); });
-    }
-    const auto numbers = [dampening = o.dampening]<class N>(N t) {
-      using std::min;
-      return std::array{1 - N(dampening) * min(t - 1, N(1))};  // 1 in the first step
-    };
-    const double from_gradient = o.nesterov ? 1 : 0, from_buffer = o.nesterov ? momentum : 1;
-    update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& buffer) {
-      g = V(sign) * g + V(decay) * p;
-      buffer = V(momentum) * buffer + V(of_step[0]) * g;
-      p = p - V(lr) * (V(from_gradient) * g + V(from_buffer) * buffer);
-    });
-  }
+  static void update(Optimizer& optimizer, const ParameterStep& step);
 };
+
+template <class D, class T>
+void SGD::update(Optimizer& optimizer, const ParameterStep& step) {
+  const SGDOptions& o = options_of(optimizer, step);
+  const double lr = o.lr, decay = o.weight_decay, momentum = o.momentum, sign = o.maximize ? -1 : 1;
+  if (momentum == 0) {
+    return update_each<D, T, 0>(step, [=]<class V>(V& p, V g) { p = p - V(lr) * (V(sign) * g + V(decay) * p); });
+  }
+  const auto numbers = [dampening = o.dampening]<class N>(N t) {
+    using std::min;
+    return std::array{1 - N(dampening) * min(t - 1, N(1))};  // 1 in the first step
+  };
+  const double from_gradient = o.nesterov ? 1 : 0, from_buffer = o.nesterov ? momentum : 1;
+  update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& buffer) {
+    g = V(sign) * g + V(decay) * p;
+    buffer = V(momentum) * buffer + V(of_step[0]) * g;
+    p = p - V(lr) * (V(from_gradient) * g + V(from_buffer) * buffer);
+  });
+}
 
 TERN_OPTIMIZER(SGD)
 

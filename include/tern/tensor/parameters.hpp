@@ -19,8 +19,7 @@ struct TypedParameter : Tensor<D, T> {
   AnyTensor tensor;  // the same tensor
 
   /// An undefined tensor stays undefined: an optimiser refuses it.
-  TypedParameter(const NamedTensor& p)
-      : Tensor<D, T>(p.tensor.defined() ? p.as<D, T>() : Tensor<D, T>()), name(p.name), tensor(p.tensor) {}
+  TypedParameter(const NamedTensor& p);
   operator NamedTensor() const { return {name, tensor}; }
 
   const TypedParameter& requires_grad_(bool on = true, CallSite here = {}) const {
@@ -38,6 +37,10 @@ struct TypedParameter : Tensor<D, T> {
   }
 };
 
+template <class D, class T>
+TypedParameter<D, T>::TypedParameter(const NamedTensor& p)
+    : Tensor<D, T>(p.tensor.defined() ? p.as<D, T>() : Tensor<D, T>()), name(p.name), tensor(p.tensor) {}
+
 template <class... TensorTypes>
 struct ParameterOf {
   using type = NamedTensor;
@@ -54,12 +57,9 @@ struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
   using Parameter = typename ParameterOf<TensorTypes...>::type;
 
   Parameters() = default;
-  explicit Parameters(const std::vector<NamedTensor>& list) : std::vector<Parameter>(list.begin(), list.end()) {}
+  explicit Parameters(const std::vector<NamedTensor>& list);
   operator StateDict() const
-    requires(!std::is_same_v<Parameter, NamedTensor>)
-  {
-    return StateDict(this->begin(), this->end());
-  }
+    requires(!std::is_same_v<Parameter, NamedTensor>);
 
   template <class D, class T>
     requires std::derived_from<Parameter, Tensor<D, T>>
@@ -80,6 +80,17 @@ struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
   }
 };
 
+template <class... TensorTypes>
+Parameters<TensorTypes...>::Parameters(const std::vector<NamedTensor>& list)
+    : std::vector<Parameter>(list.begin(), list.end()) {}
+
+template <class... TensorTypes>
+Parameters<TensorTypes...>::operator StateDict() const
+  requires(!std::is_same_v<Parameter, NamedTensor>)
+{
+  return StateDict(this->begin(), this->end());
+}
+
 /// Tensors, or nn::Parameters, of one device and element type as parameters. Their names are their positions in the
 /// list.
 template <class X>
@@ -88,6 +99,11 @@ Parameters<TensorType<typename X::device_type, typename X::value_type>> paramete
   for (const X& x : tensors) list.push_back(NamedTensor{text({Index(list.size())}), x});
   return list;
 }
+
+TERN_CLASS_INSTANCE(TypedParameter<Cpu, float>)
+TERN_CLASS_INSTANCE(Parameters<TensorType<Cpu, float>>)
+TERN_CUDA_CLASS_INSTANCE(TypedParameter<Cuda, float>)
+TERN_CUDA_CLASS_INSTANCE(Parameters<TensorType<Cuda, float>>)
 
 }}}  // namespace tern::detail
 

@@ -22,33 +22,54 @@ template <class D, class T>
 struct GradOpsFor {
   using X = Tensor<D, T>;
 
-  static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
-    const X a(std::exchange(sum, nullptr)), b(g);
-    if (!differentiable && sole_owner(a.impl())) {
-      map_into({"accumulate", CallSite::unknown}, a, add_expression, a, b);
-      retain(sum = a.impl());
-    } else {
-      sum = add(a, b).release();
-    }
-  }
-  static void add_in_place(TensorImpl* sum, TensorImpl* g) {
-    const Borrowed<X> a(sum);
-    map_into({"accumulate", CallSite::unknown}, a.tensor, add_expression, a.tensor, X(g));
-  }
-  static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
-  static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
-  [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
-    const Borrowed<X> x(const_cast<TensorImpl*>(g));
-    const NoGradGuard off;
-    // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
-    // subtracted from another.
-    const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
-    const T total = sum(map<T>({"has_nan", CallSite::unknown}, bounded, x.tensor)).item();
-    return total != total;
-  }
+  static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable);
+  static void add_in_place(TensorImpl* sum, TensorImpl* g);
+  static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape);
+  static void fill(double value, const Array& out);
+  [[gnu::cold]] static bool has_nan(const TensorImpl* g);
 
   static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &record_view, &device_ops<D>};
 };
+
+// Defined outside the class: what a class contains is inline, and every program would compile it.
+
+template <class D, class T>
+void GradOpsFor<D, T>::accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
+  const X a(std::exchange(sum, nullptr)), b(g);
+  if (!differentiable && sole_owner(a.impl())) {
+    map_into({"accumulate", CallSite::unknown}, a, add_expression, a, b);
+    retain(sum = a.impl());
+  } else {
+    sum = add(a, b).release();
+  }
+}
+
+template <class D, class T>
+void GradOpsFor<D, T>::add_in_place(TensorImpl* sum, TensorImpl* g) {
+  const Borrowed<X> a(sum);
+  map_into({"accumulate", CallSite::unknown}, a.tensor, add_expression, a.tensor, X(g));
+}
+
+template <class D, class T>
+TensorImpl* GradOpsFor<D, T>::sum_to(TensorImpl* g, ShapeRef shape) {
+  return tern::sum_to(X(g), {shape.d, shape.n}).release();
+}
+
+template <class D, class T>
+void GradOpsFor<D, T>::fill(double value, const Array& out) {
+  backend::run<D>(backend::Fill<T>{out, value});
+}
+
+template <class D, class T>
+bool GradOpsFor<D, T>::has_nan(const TensorImpl* g) {
+  const Borrowed<X> x(const_cast<TensorImpl*>(g));
+  const NoGradGuard off;
+  // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
+  // subtracted from another.
+  const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
+  const T total = sum(map<T>({"has_nan", CallSite::unknown}, bounded, x.tensor)).item();
+  return total != total;
+}
 }  // namespace detail
 
 TERN_CLASS_INSTANCE(detail::GradOpsFor<Cpu, float>)

@@ -26,6 +26,9 @@ template <class D, class T>
   bump_version(x.impl());
 }
 
+TERN_INSTANCE(void overwrite<Cpu, float>(const AnyTensor&, const AnyTensor&))
+TERN_CUDA_INSTANCE(void overwrite<Cuda, float>(const AnyTensor&, const AnyTensor&))
+
 }}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
