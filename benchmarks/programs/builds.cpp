@@ -123,7 +123,7 @@ void choices() {
   IN_PLACE(clamp_min, x, 0.5) OP(clamp_max, clamp_max(x, 0.5)) IN_PLACE(clamp_max, x, 0.5)
   FLAT(eq, eq(x, y)) FLAT(ne, ne(x, y)) FLAT(lt, lt(x, y)) FLAT(le, le(x, y)) FLAT(gt, gt(x, y)) FLAT(ge, ge(x, y))
   IN_PLACE(eq, x, y) IN_PLACE(ne, x, y) IN_PLACE(lt, x, y) IN_PLACE(le, x, y) IN_PLACE(gt, x, y) IN_PLACE(ge, x, y)
-  FLAT(isnan, isnan(x)) FLAT(isinf, isinf(x)) FLAT(isfinite, isfinite(x)) FLAT(isclose, isclose(x, y))
+  FLAT(isnan, isnan(x)) FLAT(isinf, isinf(x)) FLAT(isposinf, isposinf(x)) FLAT(isneginf, isneginf(x)) FLAT(isfinite, isfinite(x)) FLAT(isclose, isclose(x, y))
   FLAT(logical_and, logical_and(x, y)) FLAT(logical_or, logical_or(x, y)) FLAT(logical_xor, logical_xor(x, y)) FLAT(logical_not, logical_not(x))
   IN_PLACE(logical_and, x, y) IN_PLACE(logical_or, x, y) IN_PLACE(logical_xor, x, y) IN_PLACE(logical_not, x)
   FLAT(equal, equal(x, x)) FLAT(allclose, allclose(x, x))

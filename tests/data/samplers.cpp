@@ -48,6 +48,13 @@ TEST_CASE("samplers take the samples that they say", "[data]") {
   for (const Index start : {0, 3})
     CHECK(sorted({order.begin() + start, order.begin() + start + 3}) == first_numbers(3));
   CHECK(order[6] != order[7]);
+  const SubsetRandomSampler some({7, 3, 5});
+  CHECK(some.size() == 3);
+  for (Index epoch = 0; epoch < 4; ++epoch) CHECK(sorted(some.order(1, epoch)) == std::vector<Index>{3, 5, 7});
+  std::set<std::vector<Index>> orders;
+  for (Index epoch = 0; epoch < 200; ++epoch) orders.insert(some.order(1, epoch));
+  CHECK(orders.size() == 6);
+  CHECK(SubsetRandomSampler(tensor<Cpu>({7, 3, 5}, i64)).order(1, 2) == some.order(1, 2));
   const auto counts = counts_of(RandomSampler(10, {.replacement = true, .num_samples = 1000}), 10, 10);
   double chi2 = 0;
   for (const double count : counts) chi2 += (count - 1000) * (count - 1000) / 1000;

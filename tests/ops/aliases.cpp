@@ -39,6 +39,13 @@ TEMPLATE_TEST_CASE("other names are those of their ops, as functions and as meth
   same(x.clone().clip_(0.1, 0.5), x.clamp(0.1, 0.5));
   same(x.arctan2(y), x.atan2(y));
   same(x.positive(), x);
+  same(x[0].vdot(y[1]), dot(x[0], y[1]));
+  same(fliplr(x), x.flip(1));
+  same(x.fliplr(), x.flip(1));
+  same(flipud(x), x.flip(0));
+  same(x.flipud(), x.flip(0));
+  same(diagflat(x), diag(x.reshape(-1)));
+  same(x.diagflat(-2), diag(x.reshape(-1), -2));
   CHECK(x.type_as(zeros<D, Index>({1})).dtype() == DType::int64);
   CHECK(x.nbytes() == 6 * x.element_size());
 }

@@ -133,6 +133,9 @@ TEMPLATE_TEST_CASE("comparisons with NaN and of bool", "[ops]", TERN_TEST_DEVICE
   check_close(values_of(x < 1), {0, 0, 1, 1});
   check_close(values_of(isnan(x)), {1, 0, 0, 0});
   check_close(values_of(isinf(x)), {0, 1, 1, 0});
+  check_close(values_of(isposinf(x)), {0, 1, 0, 0});
+  check_close(values_of(x.isneginf()), {0, 0, 1, 0});
+  check_close(values_of(tensor_of<D, Index>({-3, 0, 4}).isposinf()), {0, 0, 0});
   check_close(values_of(isfinite(x)), {0, 0, 0, 1});
   check_close(values_of(logical_not(x)), {0, 0, 0, 1});
   const auto a = tensor_of<D, bool>({0, 0, 1, 1}), b = tensor_of<D, bool>({0, 1, 0, 1});

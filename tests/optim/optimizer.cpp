@@ -172,6 +172,24 @@ TEMPLATE_TEST_CASE("zero_grad(false) fills gradients with zeros where they are",
   CHECK(values_of(grad(product.sum(), net.plain)) == std::vector<double>(2, 8));
 }
 
+TEMPLATE_TEST_CASE("step(closure) calls it once, steps with its gradients and returns its loss", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = full<D>({2}, 3).requires_grad_();
+  optim::SGD sgd({x}, {.lr = 0.5});
+  int calls = 0;
+  const Tensor<D> loss = sgd.step([&, offset = 1.] {
+    ++calls;
+    sgd.zero_grad();
+    const auto y = (x * x).sum() + offset;
+    y.backward();
+    return y;
+  });
+  CHECK(calls == 1);
+  CHECK(loss.item() == 19);
+  CHECK(values_of(x) == std::vector<double>{0, 0});
+}
+
 TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = []<class T, class Rule>(tern::detail::Type<T>, std::type_identity<Rule>, const auto& options,

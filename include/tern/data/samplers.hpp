@@ -72,6 +72,22 @@ class TERN_API RandomSampler {
   bool replacement_;
 };
 
+/// The samples of a list, in random order.
+class TERN_API SubsetRandomSampler {
+ public:
+  explicit SubsetRandomSampler(std::vector<Index> indices) : indices_(std::move(indices)) {}
+  /// Of numbers of another type, or of a tensor [N].
+  template <class Indices>
+    requires requires(const Indices& indices) { detail::numbers_of<Index>(CallSite::unknown, indices); }
+  explicit SubsetRandomSampler(const Indices& indices, CallSite here = {})
+      : indices_(detail::numbers_of<Index>({"SubsetRandomSampler", here}, indices)) {}
+  Index size() const { return Index(indices_.size()); }
+  std::vector<Index> order(std::uint64_t seed, Index epoch) const;
+
+ private:
+  std::vector<Index> indices_;
+};
+
 /// Samples drawn with probabilities proportional to their weights. Without replacement, each draw is from the remaining
 /// samples (implemented by the smallest of exponential variables: Efraimidis, Spirakis: "Weighted random sampling with
 /// a reservoir", 2006).

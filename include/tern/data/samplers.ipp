@@ -35,6 +35,13 @@ TERN_NOINLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index 
   return order;
 }
 
+TERN_NOINLINE std::vector<Index> SubsetRandomSampler::order(std::uint64_t seed, Index epoch) const {
+  Random random(seed, epoch);
+  std::vector<Index> order = indices_;
+  detail::shuffle(order, random);
+  return order;
+}
+
 TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
                                                            bool replacement, CallSite here)
     : weights_(weights), sums_(weights), count_(num_samples), replacement_(replacement) {

@@ -7,6 +7,7 @@
 #include "shape.hpp"
 #include "special.hpp"
 #include "take.hpp"
+#include "triangle.hpp"
 #include "trigonometric.hpp"
 #include "where.hpp"
 
@@ -136,6 +137,26 @@ template <Device D, Element T>
 Tensor<D, T> swapdims(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite here = {}) {
   const CallScope scope({"swapdims", here});
   return transpose(x, dim0, dim1, here);
+}
+
+/// flip(x, 1), which mirrors the columns of matrices.
+template <Device D, Element T>
+Tensor<D, T> fliplr(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"fliplr", here});
+  return flip(x, 1, here);
+}
+/// flip(x, 0).
+template <Device D, Element T>
+Tensor<D, T> flipud(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"flipud", here});
+  return flip(x, 0, here);
+}
+
+/// diag of all elements in a row.
+template <Device D, Element T>
+Tensor<D, T> diagflat(const Tensor<D, T>& x, Index offset = 0, CallSite here = {}) {
+  const CallScope scope({"diagflat", here});
+  return diag(reshape(x, -1, here), offset, here);
 }
 
 /// movedim.

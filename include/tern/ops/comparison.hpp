@@ -71,6 +71,8 @@ TERN_COMPARISON(ge, >=, up)
   }
 TERN_PREDICATE(isnan, v != v)
 TERN_PREDICATE(isinf, (v == v) & (v - v != v - v))
+TERN_PREDICATE(isposinf, (v > 0) & (v - v != v - v))
+TERN_PREDICATE(isneginf, (v < 0) & (v - v != v - v))
 TERN_PREDICATE(isfinite, v - v == 0)
 TERN_PREDICATE(logical_not, v == 0)
 #undef TERN_PREDICATE

@@ -94,6 +94,14 @@ class TERN_API Optimizer {
   /// One step for every parameter that has a gradient.
   void step(CallSite here = {});
 
+  /// Calls closure(), which computes a loss and its gradients, takes a step, and returns the loss.
+  template <std::invocable Closure>
+  auto step(Closure&& closure, CallSite here = {}) {
+    auto loss = closure();
+    step(here);
+    return loss;
+  }
+
   /// The same unless `found`, one float on the parameters' device, is not 0; the step is then as if it had not been
   /// asked for. If the host cannot read the device's memory, it does not learn which it was. Only NAdam, RAdam and Muon
   /// make it wait, because they count steps on the host.

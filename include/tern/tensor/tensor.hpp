@@ -72,36 +72,37 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     addcdiv_(), addcmul(), addcmul_(), addmm(), addmv(), addr(), all(), allclose(), amax(), amin(), aminmax(), any(),
     arccos(), arccos_(), arccosh(), arccosh_(), arcsin(), arcsin_(), arcsinh(), arcsinh_(), arctan(), arctan2(),
     arctan_(), arctanh(), arctanh_(), argmax(), argmin(), argsort(), argwhere(), asin(), asin_(), asinh(), asinh_(),
-    atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli(), bernoulli_(), bincount(), bmm(),
-    broadcast_to(), ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(), clamp_min(), clamp_min_(),
-    clip(), clip_(), clone(), contiguous(), copy_(), copysign(), corrcoef(), cos(), cos_(), cosh(), cosh_(),
-    count_nonzero(), cov(), cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(),
-    cumsum_(), deg2rad(), deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(),
-    digamma_(), dist(), div(), div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(),
-    erfc(), erfc_(), erfinv(), erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), exponential_(), expm1(), expm1_(),
-    fill_(), fill_diagonal_(), fix(), fix_(), flatten(), flip(), float_power(), floor(), floor_(), floor_divide(),
-    floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(),
-    greater_(), greater_equal(), greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(),
-    index(), index_add(), index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(),
-    index_reduce(), index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(),
-    ldexp(), le(), le_(), lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(),
-    log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(),
-    logcumsumexp(), logical_and(), logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(),
-    logical_xor(), logical_xor_(), logit(), logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(),
-    masked_scatter(), masked_scatter_(), masked_select(), matmul(), max(), maximum(), mean(), median(), min(),
-    minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(),
-    mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(),
-    ne_(), neg(), neg_(), negative(), negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(),
-    outer(), permute(), pin_memory(), positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(),
-    rad2deg_(), random_(), ravel(), reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(),
-    repeat(), repeat_interleave(), reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(),
-    scatter_(), scatter_add(), scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), select_scatter(),
-    sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(),
-    slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(), squeeze(), sub(), sub_(),
-    subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(), take_along_dim(), tan(), tan_(), tanh(),
-    tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(), transpose(), tril(), tril_(), triu(),
-    triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(), unflatten(), unfold(), uniform_(), unique(),
-    unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(), xlogy(), xlogy_();
+    atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli(), bernoulli_(), bincount(),
+    bitwise_not(), bmm(), broadcast_to(), ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(),
+    clamp_min(), clamp_min_(), clip(), clip_(), clone(), contiguous(), copy_(), copysign(), corrcoef(), cos(), cos_(),
+    cosh(), cosh_(), count_nonzero(), cov(), cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(),
+    cumprod_(), cumsum(), cumsum_(), deg2rad(), deg2rad_(), diag(), diag_embed(), diagflat(), diagonal(),
+    diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(), div_(), divide(), divide_(), dot(), dsplit(),
+    eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(), erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(),
+    exponential_(), expm1(), expm1_(), fill_(), fill_diagonal_(), fix(), fix_(), flatten(), flip(), fliplr(), flipud(),
+    float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(),
+    frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(), greater_equal_(), gt(), gt_(),
+    heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(), index_add_(), index_copy(), index_copy_(),
+    index_fill(), index_fill_(), index_put_(), index_reduce(), index_select(), inner(), isclose(), isfinite(), isin(),
+    isinf(), isnan(), isneginf(), isposinf(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(), lerp(), lerp_(), less(),
+    less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(), log1p(), log1p_(), log2(),
+    log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(), logical_and_(),
+    logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(), logit_(),
+    logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(), masked_select(),
+    matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(),
+    mul_(), multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(),
+    nanquantile(), nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(), negative_(), nextafter(),
+    nonzero(), norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(), positive(), pow(),
+    pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), random_(), ravel(), reciprocal(), reciprocal_(),
+    relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(), roll(), rot90(),
+    round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(), scatter_reduce(),
+    scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(),
+    sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(),
+    square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(),
+    take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(),
+    transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(),
+    unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), vdot(), view(), vsplit(),
+    where(), xlogy(), xlogy_();
 void cholesky(), det(), inverse(), logdet(), matrix_exp(), matrix_power(), pinverse(), slogdet();  // of linalg/
 }  // namespace call
 }  // namespace detail
@@ -566,6 +567,12 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   const Tensor& ge_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(ge_, other, here); }
   Tensor<D, bool> isnan(CallSite here = {}) const { TERN_CALL(isnan, here); }
   Tensor<D, bool> isinf(CallSite here = {}) const { TERN_CALL(isinf, here); }
+  Tensor<D, bool> isposinf(CallSite here = {}) const { TERN_CALL(isposinf, here); }
+  Tensor<D, bool> isneginf(CallSite here = {}) const { TERN_CALL(isneginf, here); }
+  Tensor bitwise_not(CallSite here = {}) const { TERN_CALL(bitwise_not, here); }
+  Tensor<D, bool> isin(const Tensor& test_elements, bool invert = false, CallSite here = {}) const {
+    TERN_CALL(isin, test_elements, invert, here);
+  }
   Tensor<D, bool> isfinite(CallSite here = {}) const { TERN_CALL(isfinite, here); }
   Tensor<D, bool> logical_not(CallSite here = {}) const { TERN_CALL(logical_not, here); }
   const Tensor& logical_not_(CallSite here = {}) const { TERN_CALL(logical_not_, here); }
@@ -836,6 +843,7 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor bmm(const Tensor& other, CallSite here = {}) const { TERN_CALL(bmm, other, here); }
   Tensor mv(const Tensor& other, CallSite here = {}) const { TERN_CALL(mv, other, here); }
   Tensor dot(const Tensor& other, CallSite here = {}) const { TERN_CALL(dot, other, here); }
+  Tensor vdot(const Tensor& other, CallSite here = {}) const { TERN_CALL(vdot, other, here); }
   Tensor inner(const Tensor& other, CallSite here = {}) const { TERN_CALL(inner, other, here); }
   Tensor kron(const Tensor& other, CallSite here = {}) const { TERN_CALL(kron, other, here); }
   Tensor cross(const Tensor& other, Index dim = -1, CallSite here = {}) const { TERN_CALL(cross, other, dim, here); }
@@ -949,6 +957,9 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   Tensor tril(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(tril, diagonal, here); }
   Tensor triu(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(triu, diagonal, here); }
   Tensor diag(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(diag, diagonal, here); }
+  Tensor diagflat(Index offset = 0, CallSite here = {}) const { TERN_CALL(diagflat, offset, here); }
+  Tensor fliplr(CallSite here = {}) const { TERN_CALL(fliplr, here); }
+  Tensor flipud(CallSite here = {}) const { TERN_CALL(flipud, here); }
   Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, CallSite here = {}) const {
     TERN_CALL(diag_embed, diagonal, dim1, dim2, here);
   }
