@@ -47,6 +47,8 @@ std::optional<number_t<T>> any_bound(const std::optional<Number>& bound) {
   return {};
 }
 
+// A method knows Cuda where it is called after tern/cuda.hpp. No concept asks it: clang remembers a concept's answer.
+#define TERN_ON_CUDA class C = Cuda, bool on_cuda = requires { DeviceTraits<C>::name; }
 // The parameters of a method before its line.
 #define TERN_ANY_NOTHING
 #define TERN_ANY_TENSOR const AnyTensor &other,
@@ -56,32 +58,32 @@ std::optional<number_t<T>> any_bound(const std::optional<Number>& bound) {
 #define TERN_ANY_BOUNDS std::optional<Number> min, std::optional<Number> max = {},
 // f, and f_, which writes the tensor itself: the op of a Tensor<D, T> x with these arguments.
 #define TERN_ANY_METHODS(f, elements, parameter, ...)                                                             \
-  template <bool on_cuda = Device<Cuda>>                                                                          \
+  template <TERN_ON_CUDA>                                                                                         \
   AnyTensor f(parameter CallSite here = {}) const {                                                               \
     const CallSite op{#f, here};                                                                                  \
     return run<on_cuda, elements>(op, [&]<class D, class T>(const Tensor<D, T>& x) { return x.f(__VA_ARGS__); }); \
   }                                                                                                               \
-  template <bool on_cuda = Device<Cuda>>                                                                          \
+  template <TERN_ON_CUDA>                                                                                         \
   const Self& f##_(parameter CallSite here = {}) const {                                                          \
     const CallSite op{#f "_", here};                                                                              \
     run<on_cuda, elements>(op, [&]<class D, class T>(const Tensor<D, T>& x) { return x.f##_(__VA_ARGS__); });     \
     return self();                                                                                                \
   }
 #define TERN_ANY_REDUCTION(f, elements)                                             \
-  template <bool on_cuda = Device<Cuda>>                                            \
+  template <TERN_ON_CUDA>                                                           \
   AnyTensor f(CallSite here = {}) const {                                           \
     return run<on_cuda, elements>({#f, here}, [](const auto& x) { return x.f(); }); \
   }
 #define TERN_ANY_OPERATOR(symbol, f, Operand)                    \
-  template <bool on_cuda = Device<Cuda>>                         \
+  template <TERN_ON_CUDA>                                        \
   friend AnyTensor operator symbol(At<Self> a, Operand b) {      \
     const CallScope scope({#f, a.here});                         \
-    return a.tensor.template f<on_cuda>(b);                      \
+    return a.tensor.template f<C, on_cuda>(b);                   \
   }                                                              \
-  template <bool on_cuda = Device<Cuda>>                         \
+  template <TERN_ON_CUDA>                                        \
   friend const Self& operator symbol##=(At<Self> a, Operand b) { \
     const CallScope scope({#f "_", a.here});                     \
-    return a.tensor.template f##_<on_cuda>(b);                   \
+    return a.tensor.template f##_<C, on_cuda>(b);                \
   }
 
 /// The base of AnyTensor and NamedTensor. Operands have the tensor's device and element type, else it is an Error.
@@ -101,19 +103,19 @@ class AnyMethods {
   TERN_ANY_REDUCTION(all, AllElements)
   TERN_ANY_REDUCTION(isnan, FloatingElements)
   TERN_ANY_REDUCTION(isfinite, FloatingElements)
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   const Self& fill_(Number value, CallSite here = {}) const {
     run<on_cuda, AllElements>({"fill_", here}, [&]<class D, class T>(const Tensor<D, T>& x) {  //
       return x.fill_(any_number<T>(value));
     });
     return self();
   }
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   const Self& zero_(CallSite here = {}) const {
-    return fill_<on_cuda>(0, here);
+    return fill_<C, on_cuda>(0, here);
   }
   /// The value of a one-element tensor. The host waits for it.
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   double item(CallSite here = {}) const {
     return visit<double, on_cuda, AnyTensor>({"item", here}, self(), AllElements{},
                                              [](const auto& x) { return static_cast<double>(x.item()); });
@@ -157,25 +159,26 @@ class AnyMethods {
   TERN_ANY_OPERATOR(-, sub, Number)
   TERN_ANY_OPERATOR(*, mul, Number)
   TERN_ANY_OPERATOR(/, div, Number)
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   friend AnyTensor operator+(Number a, At<Self> b) {
-    return b.tensor.template add<on_cuda>(a, b.here);
+    return b.tensor.template add<C, on_cuda>(a, b.here);
   }
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   friend AnyTensor operator-(Number a, At<Self> b) {
     const CallScope scope({"rsub", b.here});
-    return b.tensor.template neg<on_cuda>().template add<on_cuda>(a);
+    return b.tensor.template neg<C, on_cuda>().template add<C, on_cuda>(a);
   }
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   friend AnyTensor operator*(Number a, At<Self> b) {
-    return b.tensor.template mul<on_cuda>(a, b.here);
+    return b.tensor.template mul<C, on_cuda>(a, b.here);
   }
-  template <bool on_cuda = Device<Cuda>>
+  template <TERN_ON_CUDA>
   friend AnyTensor operator-(At<Self> a) {
-    return a.tensor.template neg<on_cuda>(a.here);
+    return a.tensor.template neg<C, on_cuda>(a.here);
   }
 };
 
+#undef TERN_ON_CUDA
 #undef TERN_ANY_METHODS
 #undef TERN_ANY_REDUCTION
 #undef TERN_ANY_OPERATOR
