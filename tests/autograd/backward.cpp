@@ -110,8 +110,11 @@ TEMPLATE_TEST_CASE("grad leaves .grad alone and refuses unused inputs", "[autogr
 TEMPLATE_TEST_CASE("grad of several outputs with gradients", "[autograd]", TERN_TEST_DEVICES) {
   const auto x = leaf<TestType>({1, 2});
   const auto a = x * 2, b = x * x;
-  const auto g = grad<TestType, double>({a, b}, {x}, {tensor_of<TestType>({1, 1}), tensor_of<TestType>({10, 100})});
-  check_close(values_of(g[0]), {22, 402});
+  const auto one = tensor_of<TestType>({1, 1}), ten = tensor_of<TestType>({10, 100});
+  check_close(values_of(grad({a, b}, {x}, {one, ten}, true)[0]), {22, 402});
+  check_close(values_of(grad({a, b}, {x}, {.grad_outputs = {one, ten}, .retain_graph = true})[0]), {22, 402});
+  check_close(values_of(grad(b, x, {.grad_outputs = ten, .retain_graph = true})), {20, 400});
+  check_close(values_of(grad(b, {x}, {.grad_outputs = std::vector{ten}})[0]), {20, 400});
 }
 
 TEMPLATE_TEST_CASE("autograd::backward of several tensors is one pass", "[autograd]", TERN_TEST_DEVICES) {

@@ -56,6 +56,10 @@ TEMPLATE_TEST_CASE("a ModuleList makes layers in place", "", TERN_TEST_DEVICES) 
   CHECK(list.size() == 2);
   CHECK(list[1](ones<D>({1, 3})).shape() == std::vector<Index>{1, 4});
   CHECK(list.parameters().size() == 4);
+  std::vector<Index> backwards;
+  for (auto layer = list.rbegin(); layer != list.rend(); ++layer) backwards.push_back(layer->in_features);
+  CHECK(backwards == std::vector<Index>{3, 2});
+  CHECK(std::as_const(list).rbegin()->out_features == 4);
 }
 
 TEMPLATE_TEST_CASE("a ModuleList is made of layers, and grows by append() and extend()", "", TERN_TEST_DEVICES) {

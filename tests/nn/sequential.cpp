@@ -36,6 +36,14 @@ TEMPLATE_TEST_CASE("Sequential may begin with whole numbers, and be nested", "",
   CHECK(net(tensor_of<D, Index>({1, 2, 3})).shape() == tern::detail::Shape{3, 4});
 }
 
+TEMPLATE_TEST_CASE("Sequential is made by braces where its type is known", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::ModuleList<nn::Sequential<nn::Linear<D>, nn::ReLU<D>>> list;
+  list.push_back({nn::Linear<D>(4, 3), nn::ReLU<D>()});
+  CHECK(list[0](ones<D>({2, 4})).shape() == tern::detail::Shape{2, 3});
+  static_assert(!std::is_convertible_v<nn::Linear<D>, nn::Sequential<nn::Linear<D>>>);
+}
+
 TEMPLATE_TEST_CASE("Sequential applies its modules in order", "", TERN_TEST_DEVICES) {
   using D = TestType;
   auto net = small_net<D, double>();

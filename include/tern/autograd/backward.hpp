@@ -166,14 +166,30 @@ void Tensor<D, T>::backward(const Options& options, CallSite here) const {
   backward(Tensor(), options, here);
 }
 
+namespace detail {
+/// One gradient, or one for each output in a std::vector or in braces.
+template <class D, class T>
+struct GradOutputs : std::vector<Tensor<D, T>> {
+  GradOutputs() = default;
+  GradOutputs(const Tensor<D, T>& gradient) : GradOutputs::vector{gradient} {}
+  GradOutputs(std::vector<Tensor<D, T>> gradients) : GradOutputs::vector(std::move(gradients)) {}
+  GradOutputs(std::initializer_list<Tensor<D, T>> gradients) : GradOutputs::vector(gradients) {}
+};
+}  // namespace detail
+
 /// The options of grad().
+template <class D, class T>
 struct GradOptions {
+  detail::GradOutputs<D, T> grad_outputs = {};  // what the outputs' sum is weighted by; ones where none are given
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;  // an input that no output depends on gets an undefined gradient instead of an Error
 };
 
 namespace detail {
+template <class D, class T>
+using GradOptionsOf = std::type_identity_t<GradOptions<D, T>>;  // which braces make: D and T come from the output
+
 /// Runs the pass from the outputs. No gradients stand for ones.
 template <class D, class T>
 void run_from(Backward& pass, const char* op, const std::vector<Tensor<D, T>>& outputs,
@@ -193,7 +209,7 @@ void run_from(Backward& pass, const char* op, const std::vector<Tensor<D, T>>& o
 /// ones.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
-                               const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {},
+                               const std::vector<Tensor<D, T>>& gradients = {}, detail::GradOptionsOf<D, T> options = {},
                                CallSite here = {}) {
   const CallScope scope(here);
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
@@ -202,7 +218,7 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
     if (!node) Error::fail("grad", {"input ", Index(i), " does not require a gradient"});
     pass.capture(node);
   }
-  detail::run_from(pass, "grad", outputs, gradients);
+  detail::run_from(pass, "grad", outputs, gradients.empty() ? options.grad_outputs : gradients);
   std::vector<Tensor<D, T>> results;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.emplace_back(pass.take_captured(int(i)));
@@ -216,13 +232,13 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
                                std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {},
-                               GradOptions options = {}, CallSite here = {}) {
+                               detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients), options, here);
 }
 
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
-                               GradOptions options, CallSite here = {}) {
+                               detail::GradOptionsOf<D, T> options, CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), std::vector(inputs), {}, options, here);
 }
 
@@ -231,14 +247,14 @@ template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
                                const std::vector<Tensor<D, T>>& gradients, bool retain_graph, bool create_graph = false,
                                bool allow_unused = false, CallSite here = {}) {
-  return grad<D, T>(outputs, inputs, gradients, GradOptions{retain_graph, create_graph, allow_unused}, here);
+  return grad<D, T>(outputs, inputs, gradients, {{}, retain_graph, create_graph, allow_unused}, here);
 }
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
                                std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients, bool retain_graph,
                                bool create_graph = false, bool allow_unused = false, CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients),
-                    GradOptions{retain_graph, create_graph, allow_unused}, here);
+                    {{}, retain_graph, create_graph, allow_unused}, here);
 }
 
 template <class D, class T>
@@ -246,30 +262,30 @@ std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list
                                std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients, bool retain_graph,
                                bool create_graph = false, bool allow_unused = false, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector(inputs), std::vector(gradients),
-                    GradOptions{retain_graph, create_graph, allow_unused}, here);
+                    {{}, retain_graph, create_graph, allow_unused}, here);
 }
 
 /// The gradients of one output.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs,
-                               GradOptions options = {}, CallSite here = {}) {
+                               detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, inputs, {}, options, here);
 }
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs,
-                               GradOptions options = {}, CallSite here = {}) {
+                               detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector(inputs), {}, options, here);
 }
 
 /// The same with respect to a network's parameters(), or a std::vector of nn::Parameters.
 template <class D, class T, detail::TensorSubclass X>
-std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs, GradOptions options = {},
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs, detail::GradOptionsOf<D, T> options = {},
                                CallSite here = {}) {
   return grad<D, T>(std::vector{output}, detail::plain_tensors(inputs), {}, options, here);
 }
 template <class D, class T, detail::TensorSubclass X>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, const std::vector<X>& inputs,
-                               GradOptions options, CallSite here = {}) {
+                               detail::GradOptionsOf<D, T> options, CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), detail::plain_tensors(inputs), {}, options, here);
 }
 template <class D, class T, detail::TensorSubclass X>
@@ -278,17 +294,17 @@ std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, cons
                                bool retain_graph = false, bool create_graph = false, bool allow_unused = false,
                                CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), detail::plain_tensors(inputs), std::vector(gradients),
-                    GradOptions{retain_graph, create_graph, allow_unused}, here);
+                    {{}, retain_graph, create_graph, allow_unused}, here);
 }
 
 /// The gradient of one output with respect to one input.
 template <class D, class T>
-Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, CallSite here = {}) {
+Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
 }
 template <class D, class T, std::derived_from<Tensor<D, T>> Gradient>
 Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, const Gradient& gradient,
-                  GradOptions options = {}, CallSite here = {}) {
+                  detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector{input}, {gradient}, options, here)[0];
 }
 

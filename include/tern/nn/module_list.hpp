@@ -33,6 +33,10 @@ class Layers {
   auto end() { return layers_.end(); }
   auto begin() const { return layers_.begin(); }
   auto end() const { return layers_.end(); }
+  auto rbegin() { return layers_.rbegin(); }
+  auto rend() { return layers_.rend(); }
+  auto rbegin() const { return layers_.rbegin(); }
+  auto rend() const { return layers_.rend(); }
 
   /// Names the entries 0, 1, …
   template <class Self, class V>

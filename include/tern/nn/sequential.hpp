@@ -13,7 +13,7 @@ struct Sequential : ModuleOf<Sequential<L...>, typename std::tuple_element_t<0, 
                              typename std::tuple_element_t<0, std::tuple<L...>>::value_type> {
   std::tuple<L...> layers;
 
-  explicit Sequential(L... modules) : layers(std::move(modules)...) {}
+  explicit(sizeof...(L) == 1) Sequential(L... modules) : layers(std::move(modules)...) {}
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D, class T>
@@ -51,7 +51,7 @@ struct Sequential<D, T...> : ModuleOf<Sequential<D, T...>, D, T...>, detail::Lay
   using X = Tensor<D, T...>;
 
   template <IsModule... L>
-  explicit Sequential(L... modules) {
+  explicit(sizeof...(L) == 1) Sequential(L... modules) {
     (this->push_back(std::move(modules)), ...);
   }
   Sequential(Sequential&&) = default;
