@@ -31,7 +31,8 @@ std::vector<Values> run(const Sizes& s, const Values& queries, const Values& key
              k = tensor_of<D, T>(keys, {s.batch, s.keys, s.size}),
              v = tensor_of<D, T>(values, {s.batch, s.keys, s.width});
   const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4), {s.batch, s.queries, s.width});
-  const auto y = empty<D, T>(g.shape()), sums = empty<D, compute_t<T>>({s.batch, s.queries});
+  const auto y = empty<D, T>(g.shape());
+  const auto sums = empty<D, compute_t<T>>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
   detail::backend::run<D, T>(
       detail::backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});

@@ -180,7 +180,7 @@ TEST_CASE("what NCCL refuses is an Error in the op's name", "[distributed][cuda]
 TEST_CASE("in a new process: refusals of NCCL", "[.]") {
   std::vector<std::string> said(2);
   distributed::run_ranks(2, [&](const Communicator& c) {
-    said[std::size_t(c.rank())] = error_of([&] { distributed::all_reduce(ones<Cuda>({2}, {0}), c); });
+    said[std::size_t(c.rank())] = error_of([&] { distributed::all_reduce(ones<Cuda>({2}, Cuda{0}), c); });
   });
   for (const std::string& message : said)
     CHECK(message ==

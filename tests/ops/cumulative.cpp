@@ -262,7 +262,7 @@ TEMPLATE_TEST_CASE("vander has the powers of each element, the highest first", "
   CHECK(vander(x, 0).shape() == detail::Shape{3, 0});
   CHECK(linalg::vander(x.view({3, 1})).shape() == detail::Shape{3, 1, 1});
   const auto whole = tensor_of<D, Index>({2, 3});
-  CHECK(values_of(vander(whole, 40))[40] == 4052555153018976267);  // 3^39
+  CHECK(vander(whole, 40)[1][0].item() == 4052555153018976267);  // 3^39
   const auto f = [](const auto& v) { return vander(v, 4); };
   CHECK(gradcheck(f, std::tuple{x}));
   CHECK(gradgradcheck(f, std::tuple{x}));
