@@ -70,7 +70,9 @@ TEMPLATE_TEST_CASE("the gradient of max_unpool is read at the positions", "[ops]
 
 TEMPLATE_TEST_CASE("max_unpool refuses", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto [y, at] = max_pool2d_with_indices(image<D>(), 2);
+  const auto pooled = max_pool2d_with_indices(image<D>(), 2);
+  const auto& y = pooled.values;
+  const auto& at = pooled.indices;  // clang's lambdas capture no structured binding under OpenMP
   CHECK(error_of([&] { max_unpool2d(y, at[0], 2); }) ==
         "max_unpool2d: indices of the shape [1, 1, 2, 2] of x are needed, not [1, 2, 2]");
   CHECK(error_of([&] { max_unpool2d(y, at, 2, {.output_size = {6, 4}}); }) ==
