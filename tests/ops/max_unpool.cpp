@@ -91,7 +91,9 @@ TEMPLATE_TEST_CASE("max_unpool refuses", "[ops]", TERN_TEST_DEVICES) {
 
 TEMPLATE_TEST_CASE("max_unpool takes PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto [y, at] = max_pool2d_with_indices(spread_tensor<D>({1, 1, 9, 9}), 3, {.stride = 2, .padding = 1});
+  const auto pooled = max_pool2d_with_indices(spread_tensor<D>({1, 1, 9, 9}), 3, {.stride = 2, .padding = 1});
+  const auto& y = pooled.values;
+  const auto& at = pooled.indices;
   const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
   same(max_unpool2d(y, at, 3, 2, 1), max_unpool2d(y, at, 3, {.stride = 2, .padding = 1}));
   same(max_unpool2d(y, at, 3, {2, 2}, 1, {10, 9}),
