@@ -41,7 +41,7 @@ TEST_CASE("numbers are positional arguments, and names are options", "[core]") {
   CHECK(chosen({two, 2}) == 1);
   CHECK(chosen(Dims{2, 2}) == 1);
   CHECK(chosen(std::vector<int>{2, 2}) == 1);
-  const Dims& list = Positional<Dims>{2, 3};
+  const Dims list = Positional<Dims>{2, 3};
   CHECK(list.vec() == std::vector<Index>{2, 3});
   CHECK(Index(Positional<Index>(3)) == 3);
 }

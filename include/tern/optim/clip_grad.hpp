@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../backend/clip.hpp"
+#include "../core/options.hpp"
 #include "../ops/reduce.hpp"
 #include "../ops/transfer.hpp"
 #include "../ops/where.hpp"
