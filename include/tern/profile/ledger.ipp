@@ -124,11 +124,12 @@ TERN_COLD DeviceParts device_parts(int ordinal) {
     computed.add(entry.start, entry.seconds);
     computing.push_back(&entry);
   }
-  std::qsort(computing.data(), computing.size(), sizeof computing[0], [](const void* a, const void* b) {
-    const double x = (*static_cast<const cuda::detail::TimelineEntry* const*>(a))->start;
-    const double y = (*static_cast<const cuda::detail::TimelineEntry* const*>(b))->start;
-    return int(x > y) - int(x < y);
-  });
+  if (!computing.empty())
+    std::qsort(computing.data(), computing.size(), sizeof computing[0], [](const void* a, const void* b) {
+      const double x = (*static_cast<const cuda::detail::TimelineEntry* const*>(a))->start;
+      const double y = (*static_cast<const cuda::detail::TimelineEntry* const*>(b))->start;
+      return int(x > y) - int(x < y);
+    });
   double counted = 0;  // until then
   for (const auto* const entry : computing) {
     const double end = entry->start + entry->seconds, from = counted > entry->start ? counted : entry->start;

@@ -155,11 +155,12 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
   for (const DeviceRecord& record : taken)  // numbers of calls rise, and start again after 2^32
     if (std::int32_t(record.correlation - last_of_pages_before_) > 0) records_.push_back(record);
 
-  std::qsort(calls_.data(), calls_.size(), sizeof(QueuingCall), [](const void* a, const void* b) {
-    const std::uint32_t x = static_cast<const QueuingCall*>(a)->correlation,
-                        y = static_cast<const QueuingCall*>(b)->correlation;
-    return int(x > y) - int(x < y);
-  });
+  if (!calls_.empty())
+    std::qsort(calls_.data(), calls_.size(), sizeof(QueuingCall), [](const void* a, const void* b) {
+      const std::uint32_t x = static_cast<const QueuingCall*>(a)->correlation,
+                          y = static_cast<const QueuingCall*>(b)->correlation;
+      return int(x > y) - int(x < y);
+    });
   constexpr std::uint64_t no_entry = ~std::uint64_t(0) >> 32;
   const auto entry_of = [&](const DeviceRecord& record) -> std::uint64_t {
     const auto found = std::lower_bound(
@@ -173,11 +174,12 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
   };
   std::vector<Placed> placed;
   for (const DeviceRecord& record : records_) placed.push_back({entry_of(record), record.start, &record});
-  std::qsort(placed.data(), placed.size(), sizeof(Placed), [](const void* a, const void* b) {
-    const Placed &x = *static_cast<const Placed*>(a), &y = *static_cast<const Placed*>(b);
-    return x.index != y.index ? int(x.index > y.index) - int(x.index < y.index)
-                              : int(x.start > y.start) - int(x.start < y.start);
-  });
+  if (!placed.empty())
+    std::qsort(placed.data(), placed.size(), sizeof(Placed), [](const void* a, const void* b) {
+      const Placed &x = *static_cast<const Placed*>(a), &y = *static_cast<const Placed*>(b);
+      return x.index != y.index ? int(x.index > y.index) - int(x.index < y.index)
+                                : int(x.start > y.start) - int(x.start < y.start);
+    });
 
   std::size_t next = 0;
   for (std::size_t i = 0; i <= entries_.size(); ++i) {
