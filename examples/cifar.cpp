@@ -37,18 +37,17 @@ struct Vgg : nn::Module<D, T> {
   TERN_FIELDS(Vgg, convs, norms, dense, out, dense_norm)
 
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    const bool training = this->is_training();
     Tensor<D, T> x = images;
     std::size_t layer = 0;
     for (const Group& group : groups) {
       for (std::size_t i = 0; i < group.convs; ++i, ++layer) {
         x = norms[layer](relu(convs[layer](x)));
-        if (i + 1 < group.convs) x = dropout(x, group.dropout, training);
+        if (i + 1 < group.convs) x = dropout(x, group.dropout, this->training);
       }
       x = max_pool2d(x, 2);
     }
-    x = dense_norm(relu(dense(dropout(x.flatten(1), 0.5, training))));
-    return out(dropout(x, 0.5, training));
+    x = dense_norm(relu(dense(dropout(x.flatten(1), 0.5, this->training))));
+    return out(dropout(x, 0.5, this->training));
   }
 };
 

@@ -37,9 +37,8 @@ struct Cnn : nn::Module<D, T> {
   TERN_FIELDS(Cnn, conv1, conv2, dense, out)
 
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    const bool training = this->is_training();
-    const auto x = dropout(max_pool2d(relu(conv2(relu(conv1(images)))), 2), 0.25, training);
-    return out(dropout(relu(dense(x.flatten(1))), 0.5, training));
+    const auto x = dropout(max_pool2d(relu(conv2(relu(conv1(images)))), 2), 0.25, this->training);
+    return out(dropout(relu(dense(x.flatten(1))), 0.5, this->training));
   }
 };
 
@@ -51,10 +50,9 @@ struct LeNet : nn::Module<D, T> {
   TERN_FIELDS(LeNet, conv1, conv2, fc1, fc2)
 
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    const bool training = this->is_training();
     auto x = relu(max_pool2d(conv1(images), 2));
-    x = relu(max_pool2d(dropout2d(conv2(x), 0.5, training), 2));
-    return fc2(dropout(relu(fc1(x.flatten(1))), 0.5, training));
+    x = relu(max_pool2d(dropout2d(conv2(x), 0.5, this->training), 2));
+    return fc2(dropout(relu(fc1(x.flatten(1))), 0.5, this->training));
   }
 };
 

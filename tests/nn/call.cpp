@@ -134,8 +134,8 @@ TEMPLATE_TEST_CASE("an Error names layer and line whatever the arguments are", "
   const std::string error = whole_error_of([&] { net(wrong, std::make_unique<int>(1)); });
   CHECK(error == "decoder.fc: linear: input [1, 4] does not fit weight [2, 3]" + line);
   const std::string own = " (call.cpp:" + std::to_string(__LINE__ + 1) + ")";
-  CHECK(whole_error_of([&] { net.decoder(wrong, {}, skips, 1, "none"); }) ==
-        "fc: linear: input [1, 4] does not fit weight [2, 3]" + own);
+  const std::string said = whole_error_of([&] { net.decoder(wrong, {}, skips, 1, "none"); });
+  CHECK(said == "fc: linear: input [1, 4] does not fit weight [2, 3]" + own);
   Sum<D> sum;
   const auto one = ones<D>({1, 2});
   CHECK(error_of([&] { sum(wrong, one, one, one, one, one, one, one, one, one); }) ==

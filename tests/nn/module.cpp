@@ -692,7 +692,8 @@ TEMPLATE_TEST_CASE("parameters are frozen, counted and trained again one by one"
   CHECK_FALSE(net.hidden.weight.grad().defined());
   CHECK(net.parameters()[2].grad().defined());
   const std::string line = " (module.cpp:" + std::to_string(__LINE__ + 1) + ")";
-  CHECK(whole_error_of([&] { net.state_dict()[0].requires_grad_(); }) ==
+  const std::string said = whole_error_of([&] { net.state_dict()[0].requires_grad_(); });
+  CHECK(said ==
         "requires_grad_: the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too" +
             line);
 }

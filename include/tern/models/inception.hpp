@@ -50,10 +50,11 @@ struct InceptionBlock : nn::Module<D, T> {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const BlockStep& step = steps[i];
       if (step.channels == 0) continue;
-      const tern::detail::Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
+      const auto padding = [&](Index size) { return step.stride == 1 ? size / 2 : 0; };
       layers.emplace_back(
           inputs(i, in), step.channels, step.kernel,
-          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : tern::detail::Shape(0)});
+          nn::ConvLayerOptions{.stride = step.stride,
+                               .padding = {padding(step.kernel[0]), padding(step.kernel[step.kernel.n - 1])}});
     }
   }
   template <class Self, class V>

@@ -174,9 +174,10 @@ Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, detail::RealNumber m
   const auto number = [is_inside, low, high, bins](auto v) {
     return where(is_inside(v), (v - low) / (high - low) * double(bins), 0);
   };
+  const Tensor<D, T> none = zeros<D, T>(bins, x.device());  // refuses more bins than an int64 could count
   const Tensor<D, Index> at =
       clamp_max(to_type(detail::map<T>({"histc", CallSite::unknown}, number, in), i64), bins - 1);
-  return scatter_add(zeros<D, T>(bins, x.device()), 0, at,
+  return scatter_add(none, 0, at,
                      to_type(detail::map<bool>({"histc", CallSite::unknown}, is_inside, in), detail::Type<T>{}), here);
 }
 
