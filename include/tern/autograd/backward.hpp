@@ -209,8 +209,8 @@ void run_from(Backward& pass, const char* op, const std::vector<Tensor<D, T>>& o
 /// ones.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
-                               const std::vector<Tensor<D, T>>& gradients = {}, detail::GradOptionsOf<D, T> options = {},
-                               CallSite here = {}) {
+                               const std::vector<Tensor<D, T>>& gradients = {},
+                               detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   const CallScope scope(here);
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -279,8 +279,8 @@ std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list
 
 /// The same with respect to a network's parameters(), or a std::vector of nn::Parameters.
 template <class D, class T, detail::TensorSubclass X>
-std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs, detail::GradOptionsOf<D, T> options = {},
-                               CallSite here = {}) {
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<X>& inputs,
+                               detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, detail::plain_tensors(inputs), {}, options, here);
 }
 template <class D, class T, detail::TensorSubclass X>
@@ -299,7 +299,8 @@ std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, cons
 
 /// The gradient of one output with respect to one input.
 template <class D, class T>
-Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, detail::GradOptionsOf<D, T> options = {}, CallSite here = {}) {
+Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, detail::GradOptionsOf<D, T> options = {},
+                  CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
 }
 template <class D, class T, std::derived_from<Tensor<D, T>> Gradient>
