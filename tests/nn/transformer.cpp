@@ -227,7 +227,8 @@ TEMPLATE_TEST_CASE("the transformers' masks by name are those by position", "", 
   const auto& decoder = net.decoder;
   const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
   same(encoder(x, {.mask = causal, .src_key_padding_mask = padding}), encoder(x, causal, padding));
-  same(encoder(x, {.is_causal = true}), encoder(x, causal));
+  // A causal kernel and a mask's may round otherwise.
+  check_close(values_of(encoder(x, {.is_causal = true})), values_of(encoder(x, causal)), 1e-5, 1e-6);
   same(encoder.layers[0](x, {.src_mask = causal, .src_key_padding_mask = padding}),
        encoder.layers[0](x, causal, padding));
   same(encoder.layers[0](x, {.is_causal = true}), encoder.layers[0](x, {}, {}, true));
@@ -238,7 +239,8 @@ TEMPLATE_TEST_CASE("the transformers' masks by name are those by position", "", 
   same(net(x, y, {.src_mask = causal, .tgt_mask = squares, .memory_mask = added}), net(x, y, causal, squares, added));
   same(net(x, y, {.src_key_padding_mask = padding, .tgt_key_padding_mask = of_y, .memory_key_padding_mask = padding}),
        net(x, y, {}, {}, {}, padding, of_y, padding));
-  same(net(x, y, {.src_is_causal = true, .tgt_is_causal = true}), net(x, y, causal, triu(ones<D, bool>({2, 2}), 1)));
+  check_close(values_of(net(x, y, {.src_is_causal = true, .tgt_is_causal = true})),
+              values_of(net(x, y, causal, triu(ones<D, bool>({2, 2}), 1))), 1e-5, 1e-6);
 }
 
 TEMPLATE_TEST_CASE("an Error within a transformer names the whole path, and hooks of its layers run", "",
