@@ -56,6 +56,7 @@ function(tern_add_component name)
     tern_need("liblmdb (Debian: liblmdb-dev)" LMDB MODULE)
     set(libraries LMDB::lmdb)
   elseif(name STREQUAL mpi)  # for tern/distributed/mpi.hpp
+    set(MPI_CXX_SKIP_MPICXX ON)  # MPI's C++ functions, which MPI 3 has removed
     tern_need("MPI (Debian: libopenmpi-dev)" MPI COMPONENTS CXX)
     set(libraries MPI::MPI_CXX)
   endif()

@@ -5,13 +5,13 @@
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl
 //     -lz
 //
-// With TERN_PART_KERNELS, _INSTANCES, _CUDA (instances for Cuda, and what uses them), _FOUNDATION, _TRAINING, _EXTRAS
-// or _LINALG it compiles that part alone: side by side they take less time, and not every program needs all
-// (cmake/in_tree). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead
-// (cmake/compiled.cmake).
-#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_CUDA) ||     \
-    defined(TERN_PART_FOUNDATION) || defined(TERN_PART_TRAINING) || defined(TERN_PART_EXTRAS) || \
-    defined(TERN_PART_LINALG)
+// With TERN_PART_KERNELS, _BFLOAT16 (kernels of networks in bfloat16), _INSTANCES, _CUDA (instances for Cuda, and what
+// uses them), _FOUNDATION, _TRAINING, _EXTRAS or _LINALG it compiles that part alone: side by side they take less time,
+// and not every program needs all (cmake/in_tree). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer
+// processor instead (cmake/compiled.cmake).
+#if defined(TERN_PART_KERNELS) || defined(TERN_PART_BFLOAT16) || defined(TERN_PART_INSTANCES) || \
+    defined(TERN_PART_CUDA) || defined(TERN_PART_FOUNDATION) || defined(TERN_PART_TRAINING) ||   \
+    defined(TERN_PART_EXTRAS) || defined(TERN_PART_LINALG)
 #define TERN_PART
 #endif
 #if !defined(TERN_KERNEL_SET)
@@ -45,8 +45,8 @@
 #include "tensor/print.hpp"
 #include "tensor/with_device.hpp"
 
-#if !defined(TERN_PART_FOUNDATION) && \
-    !defined(TERN_PART_KERNELS)  // training: layers, optimisers, loaders, what a trainer does with them
+#if !defined(TERN_PART_FOUNDATION) && !defined(TERN_PART_KERNELS) && \
+    !defined(TERN_PART_BFLOAT16)  // training: layers, optimisers, loaders, what a trainer does with them
 #ifdef TERN_PART_TRAINING
 #undef TERN_COMPILED
 #endif
@@ -61,13 +61,7 @@
 #undef TERN_COMPILED
 #undef TERN_NO_KERNELS
 #undef TERN_LIBRARY_KERNEL
-#define TERN_LIBRARY_KERNEL(Op, T)                        \
-  template <>                                             \
-  inline constexpr bool in_library<Op, T> = true;         \
-  template <>                                             \
-  TERN_API void LibraryKernel<Op, T>::run(const Op& op) { \
-    kernel(On<Cpu>{}, Types<T>{}, op);                    \
-  }
+#define TERN_LIBRARY_KERNEL TERN_PART_KERNEL
 #endif
 #include "linalg/linalg.hpp"
 #include "linalg/lstsq.hpp"

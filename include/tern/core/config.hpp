@@ -129,10 +129,10 @@
 //                             TERN_MODULE_METHODS TERN_MODULE_CLASS TERN_LAYER TERN_LAYER_AS TERN_NAMED_LAYER
 //                             TERN_OPTIMIZER TERN_FOR_EACH
 //   of devices:               TERN_CUDA TERN_CUDA_RELEASE TERN_CUBLASLT TERN_NVRTC TERN_KERNEL_STRUCT
-//                             TERN_LIBRARY_KERNEL, and the tables of NVIDIA's functions, which tests read:
-//                             TERN_CUDA_DRIVER_FUNCTIONS TERN_NVRTC_FUNCTIONS TERN_CUBLASLT_FUNCTIONS
-//                             TERN_CUDNN_FUNCTIONS TERN_CUDNN_GRAPH_FUNCTIONS TERN_NCCL_FUNCTIONS
-//                             TERN_NVTX_FUNCTIONS TERN_CUPTI_FUNCTIONS
+//                             TERN_LIBRARY_KERNEL TERN_PART_KERNEL TERN_KERNEL_IN_LIBRARY, and the tables of NVIDIA's
+//                             functions, which tests read: TERN_CUDA_DRIVER_FUNCTIONS TERN_NVRTC_FUNCTIONS
+//                             TERN_CUBLASLT_FUNCTIONS TERN_CUDNN_FUNCTIONS TERN_CUDNN_GRAPH_FUNCTIONS
+//                             TERN_NCCL_FUNCTIONS TERN_NVTX_FUNCTIONS TERN_CUPTI_FUNCTIONS
 //   that those expand to:     TERN_ISA TERN_THREADING TERN_JOIN TERN_JOIN_ TERN_STRINGIFY TERN_STRINGIFY_ TERN_DOTTED
 //                             TERN_CALLS_ TERN_FIELD_REBUILD_ TERN_FIELD_VISIT_ TERN_NAMED_LAYER_AS_ TERN_PARENTHESES
 //                             and the steps TERN_EXPAND… TERN_FOR_EACH_…

@@ -1,7 +1,11 @@
 // The functions of mpi.hpp. The compiled library does not hold them: it knows no MPI.
 #pragma once
-#define OMPI_SKIP_MPICXX  // the C++ bindings of Open MPI and MPICH, which nothing uses
+#ifndef OMPI_SKIP_MPICXX  // the C++ bindings of Open MPI and MPICH, which nothing uses
+#define OMPI_SKIP_MPICXX
+#endif
+#ifndef MPICH_SKIP_MPICXX
 #define MPICH_SKIP_MPICXX
+#endif
 #include <mpi.h>
 #include <unistd.h>
 

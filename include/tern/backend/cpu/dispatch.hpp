@@ -111,15 +111,21 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 }}}  // namespace tern::detail::backend
 
 // TERN_LIBRARY_KERNEL(Op, T...): a kernel that programs leave to the library.
+#define TERN_KERNEL_IN_LIBRARY(...) \
+  template <>                       \
+  inline constexpr bool in_library<__VA_ARGS__> = true;
 #if defined(TERN_KERNEL_SET)
 #define TERN_LIBRARY_KERNEL(...) template struct KernelFor<detail::cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
 #elif defined(TERN_COMPILING_KERNELS)
-#define TERN_LIBRARY_KERNEL(...)                        \
-  template <>                                           \
-  inline constexpr bool in_library<__VA_ARGS__> = true; \
-  template struct TERN_API LibraryKernel<__VA_ARGS__>;
-#else
 #define TERN_LIBRARY_KERNEL(...) \
-  template <>                    \
-  inline constexpr bool in_library<__VA_ARGS__> = true;
+  TERN_KERNEL_IN_LIBRARY(__VA_ARGS__) template struct TERN_API LibraryKernel<__VA_ARGS__>;
+#else
+#define TERN_LIBRARY_KERNEL(...) TERN_KERNEL_IN_LIBRARY(__VA_ARGS__)
 #endif
+// The same in a part of the library (tern.cpp) that is not compiled as its kernels are, but as programs are.
+#define TERN_PART_KERNEL(Op, T)                           \
+  TERN_KERNEL_IN_LIBRARY(Op, T)                           \
+  template <>                                             \
+  TERN_API void LibraryKernel<Op, T>::run(const Op& op) { \
+    kernel(On<Cpu>{}, Types<T>{}, op);                    \
+  }
